@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "upf/base/clock.hpp"
+#include "upf/base/ids.hpp"
+#include "upf/n4/message.hpp"
+
+namespace upf::control {
+
+/// One line for the log. Below the shell nothing is logged, only said.
+struct LogRecord {
+  enum class Level : std::uint8_t { Debug, Info, Warning, Error };
+  Level level{};
+  std::string text{};
+  std::string procedure{};  ///< `session-establishment`, `association-setup`, …; empty: none
+  std::optional<Seid> seid{};
+  std::string peer{};                              ///< the peer's transport address or Node ID
+  std::string ue_address{};                        ///< of the session, where it has one
+  std::optional<std::chrono::nanoseconds> took{};  ///< where Settings::clock is given
+};
+
+/// What the shell must do after feeding the UP function; nothing of it has been done yet.
+struct Output {
+  std::vector<n4::Datagram> send{};    ///< in this order
+  std::optional<TimePoint> wake_at{};  ///< when on_timer() is due, whatever was asked before
+  std::vector<LogRecord> log{};
+};
+
+}  // namespace upf::control

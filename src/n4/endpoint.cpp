@@ -1,0 +1,275 @@
+// PFCP's transaction layer. Two directions that share nothing but the socket:
+//
+//   requests of peers   datagram -> seen before? -> repeat the answer | hand it up
+//   requests of ours    send -> repeat each T1 -> answer | give up after N1 repetitions
+//
+// Nothing here looks into a message's IEs. Nothing a stranger sends makes us send more octets than
+// came in, except by what the layer above answers.
+#include "upf/n4/endpoint.hpp"
+
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "upf/base/assert.hpp"
+
+namespace upf::n4 {
+namespace {
+
+constexpr std::size_t kLengthOffset = 4;  ///< the length field counts from here
+
+std::size_t digest_of(wire::Bytes octets) {
+  const std::string_view text{reinterpret_cast<const char*>(octets.data()), octets.size()};
+  return std::hash<std::string_view>{}(text);
+}
+
+wire::Octets version_not_supported(const Header& header) {
+  wire::Writer out;
+  out.be<std::uint8_t>(1U << 5U);
+  out.be<std::uint8_t>(message_type::kVersionNotSupportedResponse);
+  out.be<std::uint16_t>(4);
+  out.be<std::uint32_t, 3>(header.sequence);
+  out.be<std::uint8_t>(0);
+  return std::move(out).take();
+}
+
+}  // namespace
+
+std::size_t Endpoint::KeyHash::operator()(const RequestKey& key) const noexcept {
+  const std::size_t low = (static_cast<std::size_t>(key.sequence) << 8U) | key.type;
+  return std::hash<SocketAddress>{}(key.peer) * 0x9e3779b97f4a7c15ULL ^ low * 0xff51afd7ed558ccdULL;
+}
+
+Endpoint::Endpoint(const Settings& settings)
+    : settings_(settings),
+      known_{.limits = settings.known},
+      unknown_{.limits = settings.unknown},
+      sequence_(settings.first_sequence & kLastSequence) {}
+
+Input Endpoint::on_datagram(const Now& now, const SocketAddress& from, wire::Bytes datagram) {
+  Input input;
+  if (datagram.empty()) return input;  // says nothing, asks nothing
+  ++counters_.received;
+  drop_old(known_, now.steady);
+  drop_old(unknown_, now.steady);
+  // TS 29.244 6.5, 7.2.1A: messages in one datagram follow each other where FO is set.
+  for (wire::Bytes rest = datagram; !rest.empty();) {
+    const std::optional<Header> header = read_header(rest);
+    if (!header) {  // 7.6.3: too short for its header, discarded silently
+      ++counters_.malformed;
+      break;
+    }
+    const std::size_t size = kLengthOffset + header->length;
+    const bool last = !header->follow_on;
+    const bool fits = size >= header->size() && (last ? size == rest.size() : size <= rest.size());
+    if (!fits) ++counters_.malformed;
+    on_message(now, from, *header, fits ? rest.first(size) : rest, !fits, input);
+    if (last || !fits) break;
+    rest = rest.subspan(size);
+  }
+  return input;
+}
+
+void Endpoint::on_message(const Now& now, const SocketAddress& from, const Header& header,
+                          wire::Bytes message, bool invalid_length, Input& input) {
+  if (header.version != 1) {  // 7.6.2; an answer is never answered, whatever its version
+    ++counters_.unsupported_version;
+    if (!is_response(header.type)) input.send.push_back({from, version_not_supported(header)});
+    return;
+  }
+  if (is_request(header.type)) {
+    on_request(now, from, header, message, invalid_length, input);
+  } else if (is_response(header.type)) {
+    on_response(from, header, message, invalid_length, input);
+  } else {
+    ++counters_.unknown_type;  // 7.6.4: discarded silently
+  }
+}
+
+void Endpoint::on_request(const Now& now, const SocketAddress& from, const Header& header,
+                          wire::Bytes message, bool invalid_length, Input& input) {
+  const RequestKey key{from, header.sequence, header.type};
+  if (header.type != message_type::kHeartbeatRequest) {
+    const std::size_t digest = digest_of(message);
+    if (const auto found = index_.find(key); found != index_.end()) {
+      const Seen& seen = *found->second.at;
+      if (seen.digest == digest) {
+        if (seen.answered) {
+          ++counters_.repeated_answered;
+          input.send.push_back({from, seen.answer});
+        } else {
+          ++counters_.repeated_dropped;
+        }
+        return;
+      }
+      drop(found->second);
+    }
+    remember(now, key, digest);
+  }
+  input.received.emplace_back(Request{key, header, message.subspan(header.size()), invalid_length});
+}
+
+void Endpoint::remember(const Now& now, const RequestKey& key, std::size_t digest) {
+  Lane& lane = known_peers_.contains(key.peer.ip) ? known_ : unknown_;
+  lane.seen.push_back(
+      {.key = key, .digest = digest, .expires = now.steady + settings_.keep_answers});
+  index_.emplace(key, Place{&lane, std::prev(lane.seen.end())});
+  shrink(lane);
+}
+
+void Endpoint::on_response(const SocketAddress& from, const Header& header, wire::Bytes message,
+                           bool invalid_length, Input& input) {
+  const std::optional<std::uint32_t> sequence = match(from, header);
+  if (!sequence) {
+    ++counters_.stray_responses;
+    return;
+  }
+  // 7.6.1: even an erroneous answer ends the request.
+  finish(own_.find(*sequence));
+  input.received.emplace_back(
+      Response{{*sequence}, from, header, message.subspan(header.size()), invalid_length});
+}
+
+// free5GC's SMF answers our Association Setup and Release Requests with sequence number 1 whatever
+// ours was. Such an answer is taken if just one request of that kind to that address is open, so
+// there is nothing else that it could answer.
+std::optional<std::uint32_t> Endpoint::match(const SocketAddress& from,
+                                             const Header& header) const {
+  const auto answers = [&](const Own& own) {
+    return own.to.ip == from.ip && (header.type == own.type + 1 ||
+                                    header.type == message_type::kVersionNotSupportedResponse);
+  };
+  const auto exact = own_.find(header.sequence);
+  if (exact != own_.end() && answers(exact->second)) return exact->first;
+
+  const bool fixed_sequence =
+      header.sequence == 1 && (header.type == message_type::kAssociationSetupResponse ||
+                               header.type == message_type::kAssociationReleaseResponse);
+  if (!fixed_sequence) return std::nullopt;
+  std::optional<std::uint32_t> only;
+  for (const auto& [sequence, own] : own_) {
+    if (!answers(own)) continue;
+    if (only) return std::nullopt;
+    only = sequence;
+  }
+  return only;
+}
+
+Datagram Endpoint::answer(const RequestKey& key, wire::Octets message) {
+  if (const auto found = index_.find(key); found != index_.end()) {
+    Lane& lane = *found->second.lane;
+    Seen& seen = *found->second.at;
+    lane.octets += message.size() - seen.answer.size();
+    seen.answered = true;
+    seen.answer = message;
+    shrink(lane);
+  }
+  return {key.peer, std::move(message)};
+}
+
+void Endpoint::abandon(const RequestKey& key) {
+  if (const auto found = index_.find(key); found != index_.end()) drop(found->second);
+}
+
+std::optional<OwnRequest> Endpoint::request(const Now& now, const SocketAddress& to,
+                                            wire::Octets message, std::vector<Datagram>& send) {
+  if (own_.size() >= settings_.max_own_requests) return std::nullopt;
+  const std::uint32_t sequence = next_sequence();
+  write_sequence(message, sequence);
+  Own own{.to = to,
+          .type = message[1],
+          .message = std::move(message),
+          .due = now.steady + settings_.retransmit_after};
+  send.push_back({to, own.message});
+  due_.emplace(own.due, sequence);
+  own_.emplace(sequence, std::move(own));
+  return OwnRequest{sequence};
+}
+
+std::uint32_t Endpoint::next_sequence() {
+  // Fewer than 2^24 are in use, so this ends.
+  while (sequence_ == 0 || own_.contains(sequence_)) sequence_ = (sequence_ + 1) & kLastSequence;
+  return std::exchange(sequence_, (sequence_ + 1) & kLastSequence);
+}
+
+void Endpoint::cancel(OwnRequest request) {
+  if (const auto own = own_.find(request.value); own != own_.end()) finish(own);
+}
+
+void Endpoint::finish(std::map<std::uint32_t, Own>::iterator own) {
+  due_.erase({own->second.due, own->first});
+  own_.erase(own);
+}
+
+Timeouts Endpoint::on_timer(const Now& now) {
+  Timeouts out;
+  drop_old(known_, now.steady);
+  drop_old(unknown_, now.steady);
+  while (!due_.empty() && due_.begin()->first <= now.steady) {
+    const std::uint32_t sequence = due_.begin()->second;
+    const auto at = own_.find(sequence);
+    UPF_ASSERT(at != own_.end());
+    Own& own = at->second;
+    if (own.repeated == settings_.max_retransmissions) {
+      ++counters_.expired;
+      out.expired.push_back({{sequence}, own.to, own.type});
+      finish(at);
+      continue;
+    }
+    ++own.repeated;
+    ++counters_.retransmitted;
+    out.send.push_back({own.to, own.message});
+    due_.erase(due_.begin());
+    own.due = now.steady + settings_.retransmit_after;
+    due_.emplace(own.due, sequence);
+  }
+  return out;
+}
+
+std::optional<TimePoint> Endpoint::wake_at() const {
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first;
+}
+
+void Endpoint::set_known(const IpAddress& peer, bool known) {
+  if (known) {
+    known_peers_.insert(peer);
+  } else {
+    known_peers_.erase(peer);
+  }
+}
+
+void Endpoint::forget_answers(const IpAddress& peer) {
+  for (Lane* lane : {&known_, &unknown_}) {
+    for (auto at = lane->seen.begin(); at != lane->seen.end();) {
+      const auto next = std::next(at);
+      if (at->key.peer.ip == peer && at->answered) drop({lane, at});
+      at = next;
+    }
+  }
+}
+
+std::size_t Endpoint::cached_octets() const { return known_.octets + unknown_.octets; }
+
+void Endpoint::drop(const Place& place) {
+  place.lane->octets -= place.at->answer.size();
+  index_.erase(place.at->key);
+  place.lane->seen.erase(place.at);
+}
+
+void Endpoint::drop_old(Lane& lane, const TimePoint& now) {
+  while (!lane.seen.empty() && lane.seen.front().expires <= now) {
+    drop({&lane, lane.seen.begin()});
+  }
+}
+
+// The oldest go first. One that is not answered yet goes too: its answer is then sent without being
+// remembered.
+void Endpoint::shrink(Lane& lane) {
+  while (!lane.seen.empty() &&
+         (lane.seen.size() > lane.limits.entries || lane.octets > lane.limits.octets)) {
+    drop({&lane, lane.seen.begin()});
+  }
+}
+
+}  // namespace upf::n4
