@@ -1,0 +1,143 @@
+#include "src/config/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace upf::config {
+namespace {
+
+bool is_unspecified(const IpAddress& address) {
+  return address == IpAddress{Ipv4{}} || address == IpAddress{Ipv6{}};
+}
+bool is_unspecified(const Host& host) { return host.address && is_unspecified(*host.address); }
+
+bool overlap(const IpPrefix& a, const IpPrefix& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* v4 = std::get_if<Ipv4Prefix>(&a)) {
+    const auto& other = std::get<Ipv4Prefix>(b);
+    return v4->contains(other.address) || other.contains(v4->address);
+  }
+  const auto& v6 = std::get<Ipv6Prefix>(a);
+  const auto& other = std::get<Ipv6Prefix>(b);
+  return v6.contains(other.address) || other.contains(v6.address);
+}
+
+class Check {
+ public:
+  Check(const Config& config, const Marks& marks, std::vector<Remark>& errors,
+        std::vector<Remark>& warnings)
+      : config_(config), marks_(marks), errors_(errors), warnings_(warnings) {}
+
+  void pfcp() {
+    const Pfcp& n4 = config_.pfcp;
+    if (is_unspecified(n4.node_id)) {
+      add(errors_, "pfcp.nodeID",
+          fmt::format("found \"{}\", allowed: an address or name by which the SMF knows this UPF",
+                      n4.node_id.text));
+    }
+    if (is_unspecified(n4.addr) && !n4.advertise && !n4.node_id.address) {
+      add(errors_, "pfcp.addr",
+          fmt::format("found \"{}\" with a name as nodeID: pfcp.advertise must then be the address "
+                      "that SMFs are to use",
+                      n4.addr.text));
+    }
+    if (n4.advertise && is_unspecified(*n4.advertise)) unspecified("pfcp.advertise");
+    if (n4.limits.sessions_per_peer > n4.limits.sessions && given("pfcp.limits.sessionsPerPeer")) {
+      add(warnings_, "pfcp.limits.sessionsPerPeer",
+          fmt::format("{} is more than pfcp.limits.sessions ({}), which comes first",
+                      n4.limits.sessions_per_peer, n4.limits.sessions));
+    }
+  }
+
+  void interfaces() {
+    const auto& list = config_.gtpu.if_list;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string key = fmt::format("gtpu.ifList[{}]", i);
+      if (list[i].advertise && is_unspecified(*list[i].advertise)) unspecified(key + ".advertise");
+      for (std::size_t j = 0; j < i; ++j) {
+        // One address may serve N3 and N9, or several network instances; the same entry twice is a
+        // slip.
+        if (list[i].addr == list[j].addr && list[i].type == list[j].type &&
+            list[i].network_instance == list[j].network_instance) {
+          add(errors_, key + ".addr",
+              fmt::format("\"{}\" is already gtpu.ifList[{}].addr", list[i].addr.text, j));
+        }
+      }
+      if (list[i].mtu != 0 && i != 0 && list[i].mtu != list[0].mtu) {
+        add(warnings_, key + ".mtu", "the first entry's mtu counts, ignoring");
+      }
+    }
+  }
+
+  void forwarder() {
+    const bool userspace = config_.gtpu.forwarder == Forwarder::Userspace;
+    if (userspace) return;
+    if (given("gtpu.workers")) {
+      add(warnings_, "gtpu.workers", "only forwarder userspace has workers, ignoring");
+    }
+    for (std::size_t i = 0; i < config_.gtpu.if_list.size(); ++i) {
+      const auto& address = config_.gtpu.if_list[i].addr.address;
+      if (!address || std::holds_alternative<Ipv4>(*address)) continue;
+      add(errors_, fmt::format("gtpu.ifList[{}].addr", i),
+          fmt::format("found \"{}\": forwarder gtp5g carries GTP-U over IPv4 only; allowed: an "
+                      "IPv4 address, or forwarder userspace",
+                      to_string(*address)));
+    }
+  }
+
+  void networks() {
+    const auto& list = config_.dnn_list;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!overlap(list[i].cidr, list[j].cidr)) continue;
+        add(warnings_, fmt::format("dnnList[{}].cidr", i),
+            fmt::format("{} overlaps {} of dnnList[{}]", to_string(list[i].cidr),
+                        to_string(list[j].cidr), j));
+      }
+    }
+  }
+
+  void listeners() {
+    const Api& api = config_.api;
+    if (api.page && api.socket.empty() && !api.listen) {
+      add(errors_, "api.page", "the status page needs api.listen or api.socket");
+    }
+    if (api.listen && config_.metrics.listen && *api.listen == *config_.metrics.listen) {
+      add(errors_, "metrics.listen", "is already api.listen; allowed: another port");
+    }
+  }
+
+ private:
+  bool given(const std::string& key) const { return marks_.contains(key); }
+
+  void unspecified(const std::string& key) {
+    add(errors_, key, "found an unspecified address; allowed: one that peers can reach");
+  }
+
+  void add(std::vector<Remark>& to, const std::string& key, std::string text) {
+    const auto mark = marks_.find(key);
+    const bool known = mark != marks_.end();
+    to.push_back({key, known ? mark->second.line + 1 : 0, known ? mark->second.column + 1 : 0,
+                  std::move(text)});
+  }
+
+  const Config& config_;
+  const Marks& marks_;
+  std::vector<Remark>& errors_;
+  std::vector<Remark>& warnings_;
+};
+
+}  // namespace
+
+void check(const Config& config, const Marks& marks, std::vector<Remark>& errors,
+           std::vector<Remark>& warnings) {
+  Check check{config, marks, errors, warnings};
+  check.pfcp();
+  check.interfaces();
+  check.forwarder();
+  check.networks();
+  check.listeners();
+}
+
+}  // namespace upf::config
