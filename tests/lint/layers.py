@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "session": ["pfcp", "rules"],
     "usage": ["rules", "dataplane"],
     "control": ["n4", "session", "usage", "dataplane"],
-    "netlink": ["dataplane", "rules"],
+    "netlink": ["dataplane", "rules", "wire"],
     "userplane": ["dataplane", "rules", "wire"],
     "config": ["base"],
     "runtime": ["base"],
