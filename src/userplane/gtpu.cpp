@@ -58,7 +58,7 @@ void note_extension(std::uint8_t type, wire::Bytes content, Header& header) {
       return;
     default:
       // 5.2.1: the upper two bits say who has to understand it; 10 and 11 demand it of us.
-      if (type != 0x40 && (type & 0x80U) != 0 && header.not_understood == 0) {
+      if ((type & 0x80U) != 0 && header.not_understood == 0) {
         header.not_understood = type;
       }
   }

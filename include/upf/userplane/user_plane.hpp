@@ -18,7 +18,7 @@ namespace upf::userplane {
 /// An address that GTP-U is received on and sent from.
 struct LocalAddress {
   IpAddress address{};
-  std::string interface{};         ///< bound to this interface or VRF; empty: to none
+  std::string interface {};        ///< bound to this interface or VRF; empty: to none
   std::string network_instance{};  ///< FARs that name it send from here; empty: any may
 };
 
