@@ -104,6 +104,9 @@ struct UsageChange {
   std::vector<UrrId> removed{};   ///< final reports
   std::vector<UrrId> detached{};  ///< they have lost their last PDR: final reports, but they stay
   std::vector<UrrId> queried{};   ///< immediate reports
+  std::optional<std::uint32_t> query_reference{};  ///< Query URR Reference (8.2.90)
+  /// User Plane Inactivity Timer (8.2.83), if the request says something of it; 0: off.
+  std::optional<std::uint32_t> inactivity_timer{};
   bool ends{};                    ///< the session ends: final reports of all that is left
 };
 

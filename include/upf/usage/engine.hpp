@@ -44,6 +44,10 @@ struct SessionUsage;
 /// A change that is thought through but not in the plane yet.
 class Prepared {
  public:
+  /// The URR by which arm() sees whether a session with a User Plane Inactivity Timer has traffic.
+  /// Its top bit is the mark of rules that the UP function makes itself (TS 29.244 8.2.54).
+  static constexpr UrrId kActivityUrr{0xffffffff};
+
   Prepared();
   Prepared(Prepared&&) noexcept;
   Prepared& operator=(Prepared&&) noexcept;
@@ -84,9 +88,6 @@ class Engine {
 
   /// The same as Prepared::arm, for a session as it is.
   void arm(Seid seid, rules::SessionRules& rules) const;
-
-  /// User plane inactivity timer of a session (TS 29.244 5.11.3); 0 or none: off.
-  void set_inactivity_timer(Seid seid, std::optional<std::uint32_t> seconds, Now now);
 
   [[nodiscard]] Outcome on_limit(const dataplane::LimitReached& event, Now now, const Reader& read);
   [[nodiscard]] Outcome on_start(const dataplane::TrafficStart& event, Now now, const Reader& read);
