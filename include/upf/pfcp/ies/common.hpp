@@ -20,6 +20,10 @@
 /// the standard names them. An IE whose content is one number is that number (or its ID type).
 namespace upf::pfcp {
 
+/// In the groups that update a rule: the types of the IEs that came with length 0, which means that
+/// the rule loses them (5.6.3). Their members stay empty. The rule's own ID can't be removed.
+using Removed = std::vector<IeType>;
+
 /// Unsigned 32 bits of seconds, as PFCP counts durations.
 using Seconds = std::chrono::duration<std::uint32_t>;
 

@@ -132,6 +132,7 @@ struct UpdateForwardingParameters {
   std::optional<std::uint8_t> linked_traffic_endpoint_id{};
   std::optional<InterfaceType3gpp> destination_interface_type{};
   std::optional<std::string> data_network_access_identifier{};
+  Removed removed{};
   bool operator==(const UpdateForwardingParameters&) const = default;
   static const IeDef def;
 };
@@ -152,6 +153,7 @@ struct UpdateDuplicatingParameters {
   std::optional<OuterHeaderCreation> outer_header_creation{};
   std::optional<TosTrafficClass> transport_level_marking{};
   std::optional<std::string> forwarding_policy{};
+  Removed removed{};
   bool operator==(const UpdateDuplicatingParameters&) const = default;
   static const IeDef def;
 };
@@ -184,6 +186,7 @@ struct UpdateFar {
   std::vector<UpdateDuplicatingParameters> update_duplicating_parameters{};
   std::optional<RedundantTransmissionForwardingParameters> redundant_transmission{};
   std::optional<BarId> bar_id{};
+  Removed removed{};
   bool operator==(const UpdateFar&) const = default;
   static const IeDef def;
 };
@@ -221,6 +224,7 @@ struct UpdateBar {
   std::optional<std::uint16_t> dl_buffering_suggested_packet_count{};  ///< IE 12 only
   std::optional<std::uint8_t> suggested_buffering_packets_count{};
   std::optional<MtEdtControlInformation> mt_edt_control_information{};  ///< IE 86 only
+  Removed removed{};
   bool operator==(const UpdateBar&) const = default;
 };
 

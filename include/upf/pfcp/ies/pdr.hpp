@@ -181,6 +181,7 @@ struct UpdatePdr {
   std::vector<IpMulticastAddressingInfo> ip_multicast_addressing_infos{};
   std::optional<TransportDelayReporting> transport_delay_reporting{};
   std::optional<std::uint8_t> rat_type{};
+  Removed removed{};
   bool operator==(const UpdatePdr&) const = default;
   static const IeDef def;
 };
@@ -241,6 +242,7 @@ struct UpdateTrafficEndpoint {
   std::vector<std::uint8_t> qfis{};
   std::optional<InterfaceType3gpp> source_interface_type{};
   std::optional<std::uint8_t> rat_type{};
+  Removed removed{};
   bool operator==(const UpdateTrafficEndpoint&) const = default;
   static const IeDef def;
 };

@@ -117,6 +117,7 @@ struct UpdateQer {
   std::optional<std::uint32_t> averaging_window{};
   std::optional<QerControlIndications> qer_control_indications{};
   std::optional<QerIndications> qer_indications{};
+  Removed removed{};
   bool operator==(const UpdateQer&) const = default;
   static const IeDef def;
 };

@@ -200,6 +200,7 @@ struct UpdateUrr : UrrParameters {
   UrrId urr_id{};
   std::optional<MeasurementMethod> measurement_method{};
   std::optional<ReportingTriggers> reporting_triggers{};
+  Removed removed{};
   bool operator==(const UpdateUrr&) const = default;
   static const IeDef def;
 };
