@@ -1,0 +1,138 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "quiescence.hpp"
+
+namespace upf::userplane {
+
+/// From a 64-bit key to any number of values; one thread writes, any number read without locks.
+///
+/// Open addressing with linear probing. A slot's key is written once, before its value, and never
+/// changes while readers may look: removal empties the value and keeps the key as a tombstone,
+/// which the next insertion of the same key reuses and the next growth leaves behind. Growth builds
+/// a new array and retires the old one.
+template <class Value>
+class LookupTable {
+ public:
+  explicit LookupTable(Quiescence& quiescence) : quiescence_(quiescence), slots_(new Slots(64)) {}
+  LookupTable(const LookupTable&) = delete;
+  LookupTable& operator=(const LookupTable&) = delete;
+  ~LookupTable() { delete slots_.load(std::memory_order_relaxed); }
+
+  /// Calls `visit(Value*)` for each value of the key until one returns true.
+  template <class Visit>
+  bool find(std::uint64_t key, Visit&& visit) const {
+    const Slots& slots = *slots_.load(std::memory_order_acquire);
+    for (std::size_t at = mix(key) & slots.mask;; at = (at + 1) & slots.mask) {
+      const Slot& slot = slots.array[at];
+      const std::uint64_t found = slot.key.load(std::memory_order_acquire);
+      if (found == kFree) return false;
+      if (found != stored(key)) continue;
+      Value* value = slot.value.load(std::memory_order_acquire);
+      if (value != nullptr && visit(value)) return true;
+    }
+  }
+  [[nodiscard]] Value* find_any(std::uint64_t key) const {
+    Value* found = nullptr;
+    find(key, [&](Value* value) {
+      found = value;
+      return true;
+    });
+    return found;
+  }
+
+  void insert(std::uint64_t key, Value* value) {
+    if ((used_ + 1) * 3 > capacity() * 2) rebuild();
+    if (place(*slots_.load(std::memory_order_relaxed), key, value)) ++used_;
+    ++live_;
+  }
+
+  void erase(std::uint64_t key, const Value* value) {
+    Slots& slots = *slots_.load(std::memory_order_relaxed);
+    for (std::size_t at = mix(key) & slots.mask;; at = (at + 1) & slots.mask) {
+      Slot& slot = slots.array[at];
+      const std::uint64_t found = slot.key.load(std::memory_order_relaxed);
+      if (found == kFree) return;
+      if (found == stored(key) && slot.value.load(std::memory_order_relaxed) == value) {
+        slot.value.store(nullptr, std::memory_order_release);
+        --live_;
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return live_; }
+
+ private:
+  // Keys are stored plus one, 0 is free. The two highest keys share a place: whoever finds a value
+  // checks that it is meant (a PDR's own addresses do).
+  static constexpr std::uint64_t kFree = 0;
+  static std::uint64_t stored(std::uint64_t key) {
+    return key == ~std::uint64_t{0} ? key : key + 1;
+  }
+
+  struct Slot {
+    std::atomic<std::uint64_t> key{kFree};
+    std::atomic<Value*> value{nullptr};
+  };
+  struct Slots {
+    explicit Slots(std::size_t count) : mask(count - 1), array(new Slot[count]) {}
+    std::size_t mask;
+    std::unique_ptr<Slot[]> array;
+  };
+
+  /// A peer may choose keys (TEIDs, addresses): they are spread before they index.
+  static std::size_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
+    x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
+    return static_cast<std::size_t>(x ^ (x >> 32U));
+  }
+
+  [[nodiscard]] std::size_t capacity() const {
+    return slots_.load(std::memory_order_relaxed)->mask + 1;
+  }
+
+  /// True if a free slot was taken, false if a tombstone of the key was reused.
+  static bool place(Slots& slots, std::uint64_t key, Value* value) {
+    for (std::size_t at = mix(key) & slots.mask;; at = (at + 1) & slots.mask) {
+      Slot& slot = slots.array[at];
+      const std::uint64_t found = slot.key.load(std::memory_order_relaxed);
+      const bool free = found == kFree;
+      const bool mine =
+          found == stored(key) && slot.value.load(std::memory_order_relaxed) == nullptr;
+      if (!free && !mine) continue;
+      slot.value.store(value, std::memory_order_release);
+      if (free) slot.key.store(stored(key), std::memory_order_release);
+      return free;
+    }
+  }
+
+  /// Leaves tombstones behind; twice as large if it is more than a third full without them, half
+  /// as large if nearly empty.
+  void rebuild() {
+    Slots* old = slots_.load(std::memory_order_relaxed);
+    std::size_t count = 64;
+    while (count < (live_ + 1) * 3) count *= 2;
+    auto fresh = std::make_unique<Slots>(count);
+    for (std::size_t at = 0; at <= old->mask; ++at) {
+      Value* value = old->array[at].value.load(std::memory_order_relaxed);
+      if (value == nullptr) continue;
+      place(*fresh, old->array[at].key.load(std::memory_order_relaxed) - 1, value);
+    }
+    used_ = live_;
+    slots_.store(fresh.release(), std::memory_order_release);
+    quiescence_.retire(old);
+  }
+
+  Quiescence& quiescence_;
+  std::atomic<Slots*> slots_;
+  std::size_t used_{};  ///< slots with a key
+  std::size_t live_{};  ///< slots with a value
+};
+
+}  // namespace upf::userplane

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gtpu.hpp"
+#include "ip_packet.hpp"
+#include "state.hpp"
+#include "upf/base/result.hpp"
+#include "upf/dataplane/data_plane.hpp"
+#include "upf/rules/rules.hpp"
+
+/// A session's rules in the form that packets meet: immutable, flat, every reference resolved.
+namespace upf::userplane {
+
+struct Prefix {
+  Address value{};  ///< masked
+  Address mask{};
+  std::uint8_t version{};
+
+  [[nodiscard]] bool contains(const Address& address) const {
+    return (address.high & mask.high) == value.high && (address.low & mask.low) == value.low;
+  }
+  [[nodiscard]] static Prefix of(const Ipv4Prefix& prefix);
+  [[nodiscard]] static Prefix of(const Ipv6Prefix& prefix);
+  [[nodiscard]] static Prefix of(const IpPrefix& prefix);
+};
+
+/// Part of one of the snapshot's vectors.
+struct Range {
+  std::uint16_t first{};
+  std::uint16_t count{};
+};
+
+struct UeMatch {
+  Prefix prefix{};
+  bool destination{};  ///< else the source is looked at
+};
+
+/// One end of a flow description, compiled.
+struct EndMatch {
+  enum class Kind : std::uint8_t { Any, Prefix, Assigned };
+  Kind kind{};
+  bool negated{};
+  Range ports{};
+  Prefix prefix{};
+};
+
+struct Filter {
+  bool has_flow{};
+  bool has_protocol{};
+  bool has_tos{};
+  bool has_spi{};
+  bool has_flow_label{};
+  std::uint8_t protocol{};
+  std::uint8_t tos{};
+  std::uint8_t tos_mask{};
+  std::uint32_t spi{};
+  std::uint32_t flow_label{};
+  EndMatch from{};  ///< of the packet, ends already swapped where the PDR is uplink
+  EndMatch to{};
+};
+
+/// A QER's maximum rate in one direction.
+struct Rate {
+  std::atomic<Ticks>* full_at{};
+  double ticks_per_octet{};
+  Ticks burst{};
+};
+
+/// A tunnel to send into.
+struct Tunnel {
+  std::uint32_t teid{};
+  std::uint16_t socket{};  ///< index of the local address that sends
+  bool ipv6{};
+  bool marked{};  ///< tos is the rule's (Transport Level Marking)
+  std::uint8_t tos{};
+  Address peer{};
+  bool operator==(const Tunnel&) const = default;
+};
+
+enum class Way : std::uint8_t {
+  Drop,
+  Hold,
+  ToN6,
+  ToTunnel,
+  Nowhere,  ///< FORW without a place to forward to
+};
+
+struct FarEntry {
+  FarId id{};
+  Way way{};
+  bool notify{};
+  bool to_access{};
+  bool to_network{};          ///< Core or N6-LAN
+  std::uint16_t suggested{};  ///< BAR's packet count; 0xffff: none
+  Tunnel tunnel{};
+  FarState* state{};
+};
+
+inline constexpr std::uint8_t kNoQfi = 0xff;
+
+struct PdrEntry {
+  PdrId id{};
+  std::uint16_t far{};  ///< index
+  std::uint32_t teid{};
+  bool tunnelled{};  ///< matches packets that came with this TEID; else packets from N6
+  bool uplink{};     ///< source interface Access
+  bool gates_open{};
+  bool blocked{};       ///< by a URR's rule
+  bool check_source{};  ///< the PDI names no UE address, and what passes goes to the network
+  bool rqi{};
+  std::uint8_t qfi{kNoQfi};  ///< for the PDU Session Container
+  std::uint64_t qfi_mask{};  ///< QFIs it matches; 0: all
+  Range ue{};
+  Range framed{};
+  Range filters{};
+  Range urrs{};
+  Range rates{};
+};
+
+struct Snapshot {
+  std::uint64_t serial{};  ///< unique in the process: a flow's remembered match names it
+  Seid seid{};
+  bool filtered{};   ///< finding the PDR is more than a few comparisons
+  bool cacheable{};  ///< nothing but addresses, ports, protocol, ToS, QFI and TEID decides
+  std::vector<PdrEntry> pdrs{};  ///< by precedence, then ID
+  std::vector<FarEntry> fars{};  ///< by ID
+  std::vector<UeMatch> ue{};
+  std::vector<Prefix> framed{};
+  std::vector<Filter> filters{};
+  std::vector<rules::PortRange> ports{};
+  std::vector<UrrState*> urrs{};
+  std::vector<Rate> rates{};
+};
+
+/// What a session's rules remember; the vectors are parallel to those of SessionRules.
+struct States {
+  std::vector<UrrState*> urrs{};
+  std::vector<QerState*> qers{};
+  std::vector<FarState*> fars{};
+};
+
+/// What compiling needs to know of the world.
+class LocalEnds {
+ public:
+  virtual ~LocalEnds() = default;
+  /// Index of the local address that sends to the peer; none: no address of that family.
+  [[nodiscard]] virtual std::optional<std::uint16_t> towards(
+      const IpAddress& peer, const std::string& network_instance) = 0;
+};
+
+[[nodiscard]] Result<std::unique_ptr<Snapshot>, dataplane::Failure> compile(
+    Seid seid, const rules::SessionRules& rules, const States& states, LocalEnds& ends);
+
+}  // namespace upf::userplane

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "upf/base/ids.hpp"
+#include "upf/rules/rules.hpp"
+
+/// What a rule remembers between packets. Snapshots of rules come and go; these stay as long as the
+/// rule does, and packet threads write them.
+namespace upf::userplane {
+
+inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+/// Octets and packets of one direction since the URR began. They only grow: what was read already
+/// the control thread remembers, so reading disturbs nobody.
+struct Count {
+  std::atomic<std::uint64_t> octets{};
+  std::atomic<std::uint64_t> packets{};
+};
+
+/// One armed VolumeLimit, as absolute values of the counts.
+struct ArmedLimit {
+  std::atomic<std::uint64_t> total{kNoLimit};
+  std::atomic<std::uint64_t> uplink{kNoLimit};
+  std::atomic<std::uint64_t> downlink{kNoLimit};
+  std::atomic<bool> armed{};
+  std::optional<std::uint32_t> generation{};  ///< control thread's
+  rules::Volume base{};                       ///< control thread's: the counts at arming
+};
+
+struct UrrState {
+  UrrState(Seid session, UrrId urr) : seid(session), id(urr) {}
+
+  // Uplink and downlink are mostly counted by different threads.
+  alignas(64) Count uplink{};
+  alignas(64) Count downlink{};
+
+  alignas(64) std::atomic<bool> watched{};  ///< a limit is armed or a start awaited
+  std::atomic<bool> blocked{};              ///< block_at was reached
+  std::atomic<bool> start_wanted{};
+  std::atomic<std::int64_t> first_ns{};  ///< wall clock; 0: no packet since the last reading
+  std::atomic<std::int64_t> last_ns{};
+  ArmedLimit notify{};
+  ArmedLimit block{};
+
+  const Seid seid;
+  const UrrId id;
+  std::optional<std::uint32_t> start_generation{};  ///< control thread's, as all below
+  rules::Volume taken_octets{};
+  rules::Volume taken_packets{};
+};
+
+/// A QER's token buckets in the form of GCRA: the time at which each will be full again, in
+/// userplane::Ticks.
+struct QerState {
+  std::atomic<std::int64_t> uplink_full_at{};
+  std::atomic<std::int64_t> downlink_full_at{};
+};
+
+struct FarState {
+  FarState(Seid session, FarId far) : seid(session), id(far) {}
+  /// Packets wait for this FAR or are being flushed: a new packet goes behind them.
+  std::atomic<bool> holding{};
+  /// The next packet that is held is the first of an episode, and the control thread is told.
+  std::atomic<bool> notify_armed{};
+  const Seid seid;
+  const FarId id;
+};
+
+/// Time of the token buckets: 1/64 ns since any beginning, so that a small packet's share at
+/// 10 Gbit/s rounds to less than 0.1 %.
+using Ticks = std::int64_t;
+inline constexpr std::int64_t kTicksPerNs = 64;
+
+}  // namespace upf::userplane
