@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "upf/base/address.hpp"
 #include "upf/base/clock.hpp"
+#include "upf/session/plan.hpp"
 
 namespace upf::control {
 
@@ -18,24 +20,16 @@ struct Peer {
   SocketAddress address{};
 };
 
-/// What peers may use up. Each default is one that a lab never meets.
+/// What peers may use up; session::Settings has those of sessions and rules. Each default is one
+/// that a lab never meets.
 struct Limits {
-  std::size_t associations{64};
-  std::size_t sessions{100000};
-  std::size_t sessions_per_association{100000};
-  std::size_t rules_per_session{1024};  ///< PDRs, FARs, QERs, URRs and BARs together
-  /// Requests that a source without an association may make; further ones are dropped unanswered,
-  /// heartbeats excepted.
-  std::uint32_t stranger_requests_per_second{100};
+  std::size_t associations{1000};
+  /// Requests from addresses without an association, heartbeats excepted: in all, and of any one.
+  /// Further ones are dropped unanswered.
+  std::uint32_t stranger_requests_per_second{1000};
+  std::uint32_t requests_per_second_of_a_stranger{100};
   std::size_t answer_cache_octets{16U << 20U};
   std::size_t unsent_reports_per_session{64};
-  std::size_t unsent_reports{100000};  ///< over all sessions
-};
-
-/// An address pool of a data network, for UE IP addresses that we choose.
-struct Pool {
-  std::string dnn{};
-  IpPrefix prefix{};
 };
 
 /// Everything that the control half has to be told. Filled in by the shell from the configuration.
@@ -47,13 +41,8 @@ struct Settings {
   /// Addresses in our F-SEIDs: where peers send session requests to.
   std::optional<Ipv4> n4_ipv4{};
   std::optional<Ipv6> n4_ipv6{};
-  /// Where GTP-U arrives, with the network instance that each serves (empty: every).
-  struct GtpuAddress {
-    IpAddress ip{};
-    std::string network_instance{};
-  };
-  std::vector<GtpuAddress> gtpu{};
-  std::vector<Pool> pools{};
+  /// Local GTP-U addresses and the limits of sessions. What the plane can do is asked of the plane.
+  session::Settings sessions{};
 
   std::chrono::milliseconds retransmit_after{1000};
   unsigned max_retransmissions{3};
@@ -72,10 +61,10 @@ struct Settings {
   std::size_t max_message_octets{2048};
   Limits limits{};
 
-  /// For durations in log records and load measures; may be absent.
-  TimePoint (*clock)(){};
-  /// Random 64-bit numbers for SEIDs and TEIDs: not guessable in production, repeatable in tests.
-  std::uint64_t (*random)(){};
+  /// For durations in log records and load measures; may be empty.
+  std::function<TimePoint()> clock{};
+  /// Uniform 64-bit numbers for SEIDs and TEIDs: the kernel's in production, seeded in tests.
+  std::function<std::uint64_t()> random{};
 };
 
 }  // namespace upf::control

@@ -133,6 +133,7 @@ class Endpoint {
   /// Stops repeating; an answer that comes later is stray.
   void cancel(OwnRequest request);
   [[nodiscard]] std::size_t own_requests() const { return own_.size(); }
+  [[nodiscard]] bool can_request() const { return own_.size() < settings_.max_own_requests; }
 
   /// Whose answers have the larger share of the cache.
   void set_known(const IpAddress& peer, bool known);

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/control/core.hpp"
+#include "upf/control/usage_report.hpp"
+#include "upf/pfcp/ies/session.hpp"
+#include "upf/pfcp/messages/session.hpp"
+
+namespace upf::control {
+
+[[nodiscard]] pfcp::FailedRuleId to_pfcp(const session::FailedRule& rule);
+[[nodiscard]] std::vector<pfcp::CreatedPdr> created_pdrs(const session::Plan& plan);
+[[nodiscard]] std::vector<pfcp::UpdatedPdr> updated_pdrs(const session::Plan& plan);
+[[nodiscard]] std::vector<pfcp::CreatedTrafficEndpoint> created_endpoints(
+    const session::Plan& plan);
+
+/// What a plane's failure means for the answer (8.2.1).
+[[nodiscard]] session::Refusal refusal_of(const dataplane::Failure& failure);
+[[nodiscard]] session::Refusal refusal_of(const pfcp::DecodeError& error);
+[[nodiscard]] session::Refusal invalid_length();
+
+/// Cause, Offending IE and, where the message has one, Failed Rule ID.
+template <class Response>
+void refuse(Response& response, const session::Refusal& refusal) {
+  response.cause = refusal.cause;
+  response.offending_ie = refusal.offending_ie;
+  if constexpr (requires { response.failed_rule_id; }) {
+    if (refusal.failed_rule) response.failed_rule_id = to_pfcp(*refusal.failed_rule);
+  }
+}
+
+/// Puts as many reports into the answer as fit into `most` octets of datagram, in order; returns
+/// the encoded answer and the reports that are left for Session Reports.
+template <class Response>
+[[nodiscard]] std::pair<wire::Octets, std::vector<usage::Report>> encode_with_usage(
+    Response response, const pfcp::Envelope& envelope, std::vector<usage::Report> reports,
+    std::size_t most);
+
+}  // namespace upf::control

@@ -1,0 +1,116 @@
+#include "src/control/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace upf::control {
+namespace {
+
+pfcp::NodeId node_id_of(const std::string& text) {
+  if (const auto ip = parse_ip(text)) {
+    if (const auto* v4 = std::get_if<Ipv4>(&*ip)) return {*v4};
+    return {std::get<Ipv6>(*ip)};
+  }
+  return {text};
+}
+
+n4::Endpoint::Settings endpoint_settings(const Settings& settings) {
+  n4::Endpoint::Settings result;
+  result.retransmit_after = settings.retransmit_after;
+  result.max_retransmissions = settings.max_retransmissions;
+  result.known.octets = settings.limits.answer_cache_octets;
+  result.first_sequence = settings.first_sequence;
+  return result;
+}
+
+session::Settings session_settings(session::Settings settings, const dataplane::DataPlane& plane) {
+  settings.ipv6 = plane.capabilities().ipv6;
+  settings.framed_routing = plane.capabilities().framed_routing;
+  return settings;
+}
+
+// After this long a report that nobody answered is sent again, if the peer isn't heard before.
+constexpr std::chrono::seconds kReportRetry{30};
+
+}  // namespace
+
+std::string owner_of(const pfcp::NodeId& node) {
+  constexpr std::size_t kTypeAndLength = 4;
+  const wire::Octets octets = pfcp::encode(node);
+  return {octets.begin() + kTypeAndLength, octets.end()};
+}
+
+std::optional<pfcp::NodeId> node_of(const std::string& owner) {
+  const wire::Octets octets{owner.begin(), owner.end()};
+  const auto node = pfcp::decode<pfcp::NodeId>(octets);
+  if (!node) return std::nullopt;
+  return *node;
+}
+
+std::string ue_address_of(const session::Session& session) {
+  std::vector<std::string> seen;
+  const auto add = [&](std::string text) {
+    if (std::ranges::find(seen, text) == seen.end()) seen.push_back(std::move(text));
+  };
+  for (const rules::Pdr& pdr : session.rules.pdrs) {
+    for (const rules::UeAddress& address : pdr.ue_addresses) {
+      if (address.ipv4) add(to_string(*address.ipv4));
+      if (address.ipv6) add(to_string(*address.ipv6));
+    }
+  }
+  std::string text;
+  for (const std::string& one : seen) text += (text.empty() ? "" : " ") + one;
+  return text;
+}
+
+Core::Core(Settings given, dataplane::DataPlane& to)
+    : settings(std::move(given)),
+      plane(to),
+      node(node_id_of(settings.node_id)),
+      recovery(pfcp::NtpTime::from(settings.recovery_time_stamp)),
+      endpoint(endpoint_settings(settings)),
+      associations({.limit = settings.limits.associations,
+                    .heartbeat_interval = settings.heartbeat_interval,
+                    .purge_after = settings.purge_after}),
+      guard(settings.allow, settings.limits.requests_per_second_of_a_stranger,
+            settings.limits.stranger_requests_per_second),
+      random(settings.random),
+      teids(settings.random),
+      sessions{.settings = settings.sessions, .store = store, .teids = teids, .random = random},
+      reader([this](Seid seid, std::span<const UrrId> urrs) {
+        auto readings = plane.read_usage(seid, urrs);
+        return readings ? std::move(*readings) : std::vector<dataplane::Reading>{};
+      }),
+      reports(settings.limits.unsent_reports_per_session, kReportRetry) {
+  settings.sessions = session_settings(settings.sessions, plane);
+}
+
+void Core::begin(const Now& at) {
+  now = at;
+  out = {};
+}
+
+Output Core::finish() {
+  wake_by(endpoint.wake_at());
+  wake_by(associations.wake_at());
+  wake_by(usage.wake_at());
+  // With no room for another request, the next answer or time-out is what to wait for.
+  if (endpoint.can_request()) wake_by(reports.wake_at());
+  return std::exchange(out, {});
+}
+
+void Core::wake_by(std::optional<TimePoint> at) {
+  if (at && (!out.wake_at || *at < *out.wake_at)) out.wake_at = at;
+}
+
+void Core::log_session(LogRecord::Level level, const session::Session& session,
+                       std::string procedure, std::string text, std::string peer) {
+  log({.level = level,
+       .text = std::move(text),
+       .procedure = std::move(procedure),
+       .seid = session.seid,
+       .peer = std::move(peer),
+       .ue_address = ue_address_of(session)});
+}
+
+}  // namespace upf::control

@@ -1,0 +1,444 @@
+// Node procedures. The peer's Node ID names its association, and every session belongs to one; what
+// a node message does to an association it does to all of the association's sessions.
+#include "src/control/nodes.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "src/control/answers.hpp"
+
+namespace upf::control {
+namespace {
+
+using Level = LogRecord::Level;
+
+bool contains(const std::vector<pfcp::DualAddress>& addresses, const pfcp::FSeid& cp) {
+  return std::ranges::any_of(addresses, [&](const pfcp::DualAddress& one) {
+    return (one.ipv4 && one.ipv4 == cp.ipv4) || (one.ipv6 && one.ipv6 == cp.ipv6);
+  });
+}
+
+pfcp::RemoteGtpuPeer gtpu_peer(const IpAddress& address) {
+  if (const auto* v4 = std::get_if<Ipv4>(&address)) return {.ipv4 = *v4};
+  return {.ipv6 = std::get<Ipv6>(address)};
+}
+
+}  // namespace
+
+Nodes::Nodes(Core& core, Sessions& sessions) : core_(core), sessions_(sessions) {
+  core_.sessions.applications = [this](const std::string& id) { return pfds_.find(id); };
+  for (const Peer& peer : core_.settings.peers) contacts_.push_back({.peer = peer});
+}
+
+// 6.2.2: from anyone, at any time, and before anything else. What can't be read of it does not
+// matter: the sender wants to know whether we live.
+void Nodes::on_heartbeat(const n4::Request& request) {
+  core_.answer(request, pfcp::HeartbeatResponse{.recovery_time_stamp = core_.recovery});
+  if (request.invalid_length) return;
+  const auto decoded = pfcp::decode<pfcp::HeartbeatRequest>(request.body);
+  if (decoded) on_recovery(request.key.peer.ip, decoded->recovery_time_stamp);
+}
+
+// TS 23.527 4.2, 4.3: a peer that has begun a new life knows nothing of its sessions. With several
+// nodes behind one address the time stamp can't be attributed.
+void Nodes::on_recovery(const IpAddress& source, pfcp::NtpTime recovery) {
+  const auto nodes = core_.associations.at(source);
+  if (nodes.size() != 1) return;
+  n4::Association& association = *nodes.front();
+  if (association.peer.ip != source) return;
+  // Modulo 2^32: later, but not by more than half of all that there is.
+  const std::uint32_t later = recovery.seconds - association.recovery.seconds;
+  if (later == 0 || later >= 0x80000000U) return;
+  association.recovery = recovery;
+  const std::size_t ended = sessions_.end_all_of(owner_of(association.node));
+  log(Level::Warning, "heartbeat",
+      "peer has restarted, its " + std::to_string(ended) + " sessions are ended",
+      pfcp::to_text(association.node));
+}
+
+template <class Response>
+void Nodes::refuse_node(const n4::Request& request, Response response,
+                        const session::Refusal& refusal, const char* procedure) {
+  refuse(response, refusal);
+  std::string text = "refused: " + to_string(refusal.cause);
+  if (!refusal.text.empty()) text += ": " + refusal.text;
+  log(Level::Warning, procedure, text, to_string(request.key.peer));
+  core_.answer(request, response);
+}
+
+void Nodes::on_setup(const n4::Request& request) {
+  constexpr const char* kProcedure = "association-setup";
+  pfcp::AssociationSetupResponse response{.node_id = core_.node,
+                                          .recovery_time_stamp = core_.recovery};
+  if (request.invalid_length) {
+    return refuse_node(request, response, invalid_length(), kProcedure);
+  }
+  const auto decoded = pfcp::decode<pfcp::AssociationSetupRequest>(request.body);
+  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+
+  const bool known = core_.associations.find(decoded->node_id) != nullptr;
+  if (known) core_.endpoint.forget_answers(request.key.peer.ip);
+  n4::Association* const association = core_.associations.set_up(
+      core_.now, decoded->node_id, request.key.peer, decoded->recovery_time_stamp);
+  if (association == nullptr) {
+    return refuse_node(request, response,
+                       {.cause = pfcp::Cause::NoResourcesAvailable,
+                        .text = "as many associations as pfcp.limits.associations allows"},
+                       kProcedure);
+  }
+  // 6.2.6.2.2: whatever the time stamp, the new association replaces the old one; of its sessions
+  // those stay that the request wants to keep.
+  Retained retained;
+  if (known) {
+    retained = begin_anew(owner_of(decoded->node_id), decoded->pfcp_session_retention_information);
+  }
+  set_up(*association, decoded->cp_function_features, decoded->smf_set_id);
+  response.cause = pfcp::Cause::RequestAccepted;
+  response.up_function_features = features();
+  response.user_plane_ip_resource_information = ip_resources();
+  if (retained.kept > 0) response.pfcpasrsp_flags = {.psrei = true};
+  std::string text =
+      known ? "association set up anew, sessions kept=" + std::to_string(retained.kept) +
+                  " ended=" + std::to_string(retained.ended)
+            : "association set up";
+  log(retained.ended > 0 ? Level::Warning : Level::Info, kProcedure,
+      text + ", node " + pfcp::to_text(decoded->node_id), to_string(request.key.peer));
+  core_.answer(request, response);
+}
+
+Nodes::Retained Nodes::begin_anew(
+    const std::string& owner, const std::optional<pfcp::PfcpSessionRetentionInformation>& kept) {
+  if (!kept) return {.ended = sessions_.end_all_of(owner)};
+  Retained retained;
+  for (const Seid seid : core_.store.of_owner(owner)) {
+    const auto& addresses = kept->cp_pfcp_entity_ip_addresses;
+    // Table 7.4.4.1-2: without addresses all of them are meant.
+    if (addresses.empty() || contains(addresses, core_.store.find(seid)->cp)) {
+      ++retained.kept;
+    } else {
+      sessions_.end_silently(seid);
+      ++retained.ended;
+    }
+  }
+  core_.reports.retry(owner);
+  return retained;
+}
+
+void Nodes::set_up(n4::Association& association,
+                   const std::optional<pfcp::CpFunctionFeatures>& cp_features,
+                   const std::optional<pfcp::SmfSetId>& smf_set) {
+  association.features = cp_features.value_or(pfcp::CpFunctionFeatures{});
+  association.smf_set = smf_set ? smf_set->fqdn : std::string{};
+  core_.endpoint.set_known(association.peer.ip, true);
+}
+
+void Nodes::on_update(const n4::Request& request) {
+  constexpr const char* kProcedure = "association-update";
+  pfcp::AssociationUpdateResponse response{.node_id = core_.node};
+  if (request.invalid_length) {
+    return refuse_node(request, response, invalid_length(), kProcedure);
+  }
+  const auto decoded = pfcp::decode<pfcp::AssociationUpdateRequest>(request.body);
+  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  n4::Association* const association = core_.associations.find(decoded->node_id);
+  if (association == nullptr) {
+    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                       kProcedure);
+  }
+  if (decoded->cp_function_features) association->features = *decoded->cp_function_features;
+  if (decoded->smf_set_id) association->smf_set = decoded->smf_set_id->fqdn;
+  // 5.18: the CP function is about to release the association.
+  if (decoded->pfcpaureq_flags && decoded->pfcpaureq_flags->parps) association->releasing = true;
+  response.cause = pfcp::Cause::RequestAccepted;
+  response.up_function_features = features();
+  log(Level::Info, kProcedure, "association updated", pfcp::to_text(decoded->node_id));
+  core_.answer(request, response);
+}
+
+void Nodes::on_release(const n4::Request& request) {
+  constexpr const char* kProcedure = "association-release";
+  pfcp::AssociationReleaseResponse response{.node_id = core_.node};
+  if (request.invalid_length) {
+    return refuse_node(request, response, invalid_length(), kProcedure);
+  }
+  const auto decoded = pfcp::decode<pfcp::AssociationReleaseRequest>(request.body);
+  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (core_.associations.find(decoded->node_id) == nullptr) {
+    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                       kProcedure);
+  }
+  end(decoded->node_id, "released by the peer");  // 6.2.8: with all its sessions
+  response.cause = pfcp::Cause::RequestAccepted;
+  core_.answer(request, response);
+}
+
+void Nodes::end(const pfcp::NodeId& node, const std::string& why) {
+  const n4::Association* const association = core_.associations.find(node);
+  if (association == nullptr) return;
+  const std::set<IpAddress> addresses = association->addresses;
+  const std::size_t ended = sessions_.end_all_of(owner_of(node));
+  core_.associations.remove(node);
+  for (const IpAddress& address : addresses) {
+    if (!core_.associations.is_known(address)) core_.endpoint.set_known(address, false);
+  }
+  for (Contact& contact : contacts_) {
+    if (contact.node != node) continue;
+    contact.node.reset();
+    contact.next = core_.now.steady + core_.settings.peer_retry;
+  }
+  log(Level::Info, "association-release",
+      "association ended, " + why + ", sessions ended=" + std::to_string(ended),
+      pfcp::to_text(node));
+}
+
+void Nodes::on_pfd_management(const n4::Request& request) {
+  constexpr const char* kProcedure = "pfd-management";
+  pfcp::PfdManagementResponse response{.node_id = core_.node};
+  if (request.invalid_length) {
+    return refuse_node(request, response, invalid_length(), kProcedure);
+  }
+  if (!core_.associations.is_known(request.key.peer.ip)) {
+    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                       kProcedure);
+  }
+  const auto decoded = pfcp::decode<pfcp::PfdManagementRequest>(request.body);
+  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  const auto changed = pfds_.apply(*decoded);
+  if (!changed) {
+    const Pfds::Refusal& why = changed.error();
+    return refuse_node(request, response,
+                       {.cause = why.cause, .offending_ie = why.offending_ie, .text = why.text},
+                       kProcedure);
+  }
+  std::size_t refreshed = 0;
+  for (const Seid seid : core_.store.all()) {
+    const bool uses = std::ranges::any_of(core_.store.find(seid)->sources, [&](const auto& pdr) {
+      const auto& application = pdr.second->pdi.application_id;
+      return application && std::ranges::find(*changed, *application) != changed->end();
+    });
+    if (!uses) continue;
+    sessions_.refresh(seid);
+    ++refreshed;
+  }
+  response.cause = pfcp::Cause::RequestAccepted;
+  log(Level::Info, kProcedure,
+      "PFDs of " + std::to_string(changed->size()) +
+          " applications changed, sessions refreshed=" + std::to_string(refreshed),
+      to_string(request.key.peer));
+  core_.answer(request, response);
+}
+
+// 6.2.9 is for EPC's FQ-CSIDs: sets of sessions that a node failed with.
+void Nodes::on_set_deletion(const n4::Request& request) {
+  constexpr const char* kProcedure = "session-set-deletion";
+  pfcp::SessionSetDeletionResponse response{.node_id = core_.node};
+  if (request.invalid_length) {
+    return refuse_node(request, response, invalid_length(), kProcedure);
+  }
+  const auto decoded = pfcp::decode<pfcp::SessionSetDeletionRequest>(request.body);
+  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (core_.associations.find(decoded->node_id) == nullptr) {
+    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                       kProcedure);
+  }
+  refuse_node(request, response, {.cause = pfcp::Cause::ServiceNotSupported}, kProcedure);
+}
+
+// 5.22, 6.2.10: sessions of one SMF of a set go on with another one.
+void Nodes::on_set_modification(const n4::Request& request) {
+  constexpr const char* kProcedure = "session-set-modification";
+  pfcp::SessionSetModificationResponse response{.node_id = core_.node};
+  if (request.invalid_length) {
+    return refuse_node(request, response, invalid_length(), kProcedure);
+  }
+  const auto decoded = pfcp::decode<pfcp::SessionSetModificationRequest>(request.body);
+  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (core_.associations.find(decoded->node_id) == nullptr) {
+    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                       kProcedure);
+  }
+  refuse_node(request, response, {.cause = pfcp::Cause::ServiceNotSupported}, kProcedure);
+}
+
+// A UP function sends these and does not get them; whoever asks is told.
+void Nodes::on_node_report(const n4::Request& request) {
+  pfcp::NodeReportResponse response{.node_id = core_.node};
+  refuse_node(request, response, {.cause = pfcp::Cause::ServiceNotSupported}, "node-report");
+}
+
+// 6.2.11: a path failed or recovered; who has sessions over it is told.
+void Nodes::on_event(const dataplane::PathState& event) {
+  std::set<std::string> owners;
+  for (const Seid seid : core_.store.of_peer(event.peer)) {
+    owners.insert(core_.store.find(seid)->owner);
+  }
+  pfcp::NodeReportRequest report{.node_id = core_.node};
+  if (event.up) {
+    report.node_report_type.uprr = true;
+    report.user_plane_path_recovery_report = {.remote_gtpu_peers = {gtpu_peer(event.peer)}};
+  } else {
+    report.node_report_type.upfr = true;
+    report.user_plane_path_failure_report = {.remote_gtpu_peers = {gtpu_peer(event.peer)}};
+  }
+  for (const std::string& owner : owners) {
+    const auto node = node_of(owner);
+    const n4::Association* const association = node ? core_.associations.find(*node) : nullptr;
+    if (association == nullptr) continue;
+    (void)core_.request({association->peer.ip, n4::kPort}, report);
+  }
+  log(event.up ? Level::Info : Level::Warning, "node-report",
+      event.up ? "GTP-U path recovered" : "GTP-U path failed", to_string(event.peer));
+}
+
+void Nodes::heard(const IpAddress& source) {
+  for (const pfcp::NodeId& node : core_.associations.heard(core_.now, source)) {
+    core_.reports.retry(owner_of(node));
+    log(Level::Info, "heartbeat", "peer is back", pfcp::to_text(node));
+  }
+}
+
+void Nodes::start() { try_contacts(); }
+
+void Nodes::on_timer() {
+  send_heartbeats();
+  for (const pfcp::NodeId& node : core_.associations.purge_due(core_.now)) {
+    end(node, "peer silent for too long");
+  }
+  try_contacts();
+}
+
+void Nodes::send_heartbeats() {
+  for (const pfcp::NodeId& node : core_.associations.heartbeats_due(core_.now)) {
+    const n4::Association& association = *core_.associations.find(node);
+    const auto request =
+        core_.request({association.peer.ip, n4::kPort},
+                      pfcp::HeartbeatRequest{.recovery_time_stamp = core_.recovery});
+    if (request) core_.associations.heartbeat_sent(node, *request);
+  }
+}
+
+void Nodes::try_contacts() {
+  for (Contact& contact : contacts_) {
+    if (contact.under_way || contact.next > core_.now.steady) continue;
+    if (core_.associations.is_known(contact.peer.address.ip)) {
+      contact.next = core_.now.steady + core_.settings.peer_retry;
+      continue;
+    }
+    pfcp::AssociationSetupRequest setup{.node_id = core_.node,
+                                        .recovery_time_stamp = core_.recovery,
+                                        .up_function_features = features()};
+    setup.user_plane_ip_resource_information = ip_resources();
+    contact.under_way = core_.request(contact.peer.address, setup);
+    contact.next = core_.now.steady + core_.settings.peer_retry;
+  }
+}
+
+std::optional<TimePoint> Nodes::wake_at() const {
+  std::optional<TimePoint> first;
+  for (const Contact& contact : contacts_) {
+    if (contact.under_way) continue;
+    if (!first || contact.next < *first) first = contact.next;
+  }
+  return first;
+}
+
+bool Nodes::on_response(const n4::Response& response) {
+  if (core_.associations.heartbeat_over(response.request)) {
+    const auto decoded = pfcp::decode<pfcp::HeartbeatResponse>(response.body);
+    if (decoded) on_recovery(response.from.ip, decoded->recovery_time_stamp);
+    return true;
+  }
+  for (Contact& contact : contacts_) {
+    if (contact.under_way != response.request) continue;
+    contact.under_way.reset();
+    on_contact_response(contact, response);
+    return true;
+  }
+  return false;
+}
+
+void Nodes::on_contact_response(Contact& contact, const n4::Response& response) {
+  constexpr const char* kProcedure = "association-setup";
+  const std::string peer = contact.peer.name;
+  contact.next = core_.now.steady + core_.settings.peer_retry;
+  const auto decoded = pfcp::decode<pfcp::AssociationSetupResponse>(response.body);
+  if (!decoded) {
+    return log(Level::Warning, kProcedure, "answer not understood: " + to_string(decoded.error()),
+               peer);
+  }
+  if (!pfcp::is_acceptance(decoded->cause)) {
+    return log(Level::Warning, kProcedure, "refused by the peer: " + to_string(decoded->cause),
+               peer);
+  }
+  const bool known = core_.associations.find(decoded->node_id) != nullptr;
+  n4::Association* const association = core_.associations.set_up(
+      core_.now, decoded->node_id, response.from, decoded->recovery_time_stamp);
+  if (association == nullptr) return log(Level::Warning, kProcedure, "too many associations", peer);
+  if (known) (void)begin_anew(owner_of(decoded->node_id), std::nullopt);
+  set_up(*association, decoded->cp_function_features, decoded->smf_set_id);
+  contact.node = decoded->node_id;
+  log(Level::Info, kProcedure, "association set up by us, node " + pfcp::to_text(decoded->node_id),
+      peer);
+}
+
+bool Nodes::on_expired(const n4::Expired& expired) {
+  if (const auto node = core_.associations.heartbeat_over(expired.request)) {
+    if (core_.associations.lost(*node)) {
+      log(Level::Warning, "heartbeat", "peer does not answer", pfcp::to_text(*node));
+    }
+    return true;
+  }
+  for (Contact& contact : contacts_) {
+    if (contact.under_way != expired.request) continue;
+    contact.under_way.reset();
+    contact.next = core_.now.steady + core_.settings.peer_retry;
+    log(Level::Warning, "association-setup", "peer does not answer, trying again later",
+        contact.peer.name);
+    return true;
+  }
+  return false;
+}
+
+// 6.2.8.3: the UP function asks for the release, and goes.
+void Nodes::shutdown() {
+  std::vector<pfcp::NodeId> nodes;
+  for (const auto& [node, association] : core_.associations.all()) {
+    nodes.push_back(node);
+    pfcp::AssociationUpdateRequest update{.node_id = core_.node};
+    update.pfcp_association_release_request = {.sarr = true};
+    (void)core_.request({association.peer.ip, n4::kPort}, update);
+  }
+  for (const pfcp::NodeId& node : nodes) end(node, "shutting down");
+}
+
+pfcp::UpFunctionFeatures Nodes::features() const {
+  const dataplane::Capabilities& can = core_.plane.capabilities();
+  pfcp::UpFunctionFeatures features;
+  features.ftup = true;
+  features.pfdm = true;
+  features.bundl = true;
+  features.mnop = true;
+  features.empu = can.end_marker;
+  features.frrt = can.framed_routing;
+  features.quoac = can.quota_action;
+  return features;
+}
+
+std::vector<pfcp::UserPlaneIpResourceInformation> Nodes::ip_resources() const {
+  std::vector<pfcp::UserPlaneIpResourceInformation> resources;
+  for (const session::GtpuAddress& local : core_.settings.sessions.gtpu) {
+    pfcp::UserPlaneIpResourceInformation one{.ipv4 = local.ipv4, .ipv6 = local.ipv6};
+    one.source_interface = local.n9 ? pfcp::SourceInterface::Core : pfcp::SourceInterface::Access;
+    resources.push_back(std::move(one));
+  }
+  return resources;
+}
+
+void Nodes::log(LogRecord::Level level, std::string procedure, std::string text, std::string peer) {
+  core_.log({.level = level,
+             .text = std::move(text),
+             .procedure = std::move(procedure),
+             .peer = std::move(peer)});
+}
+
+}  // namespace upf::control

@@ -1,0 +1,301 @@
+// One request, one answer. Whatever goes wrong before the plane has taken the change leaves the
+// session as it was; the store is written only by execute(), after the plane said yes.
+#include "src/control/sessions.hpp"
+
+#include <algorithm>
+
+#include "src/control/answers.hpp"
+
+namespace upf::control {
+namespace {
+
+using Level = LogRecord::Level;
+
+std::string counts_of(const rules::SessionRules& rules) {
+  return "pdr=" + std::to_string(rules.pdrs.size()) + " far=" + std::to_string(rules.fars.size()) +
+         " qer=" + std::to_string(rules.qers.size()) + " urr=" + std::to_string(rules.urrs.size());
+}
+
+std::string reason_of(const session::Refusal& refusal) {
+  std::string text = to_string(refusal.cause);
+  if (refusal.offending_ie) text += ", offending IE " + to_string(*refusal.offending_ie);
+  if (!refusal.text.empty()) text += ": " + refusal.text;
+  return text;
+}
+
+bool has_address(const pfcp::FSeid& cp, const IpAddress& address) {
+  if (const auto* v4 = std::get_if<Ipv4>(&address)) return cp.ipv4 == *v4;
+  return cp.ipv6 == std::get<Ipv6>(address);
+}
+
+// Our addresses in the family, or families, that the peer speaks.
+pfcp::FSeid up_f_seid(const Settings& settings, Seid seid, const pfcp::FSeid& peer) {
+  pfcp::FSeid ours{.seid = seid};
+  if (peer.ipv4 || !settings.n4_ipv6) ours.ipv4 = settings.n4_ipv4;
+  if (peer.ipv6 || !ours.ipv4) ours.ipv6 = settings.n4_ipv6;
+  return ours;
+}
+
+}  // namespace
+
+void Sessions::on_establishment(const n4::Request& request) {
+  const auto cp = pfcp::peek_f_seid(request.body);
+  const Seid peer_seid = cp ? cp->seid : Seid{};
+  const std::string peer = to_string(request.key.peer);
+  pfcp::SessionEstablishmentResponse response{.node_id = core_.node};
+  const auto refuse_with = [&](const session::Refusal& refusal) {
+    refuse(response, refusal);
+    core_.log({.level = Level::Warning,
+               .text = "refused: " + reason_of(refusal),
+               .procedure = "session-establishment",
+               .peer = peer});
+    core_.answer(request, response, peer_seid);
+  };
+
+  if (request.invalid_length) return refuse_with(invalid_length());
+  const auto decoded = pfcp::decode<pfcp::SessionEstablishmentRequest>(request.body);
+  if (!decoded) return refuse_with(refusal_of(decoded.error()));
+  n4::Association* const association = core_.associations.find(decoded->node_id);
+  if (association == nullptr) {  // 6.2.6.1: no session before an association
+    return refuse_with({.cause = pfcp::Cause::NoEstablishedPfcpAssociation});
+  }
+  if (association->releasing) {
+    return refuse_with({.cause = pfcp::Cause::RequestRejected, .text = "being released"});
+  }
+  core_.associations.add_address(*association, request.key.peer.ip);
+
+  auto plan = session::plan_establishment(core_.sessions, owner_of(decoded->node_id), *decoded);
+  if (!plan) return refuse_with(plan.error());
+  const Seid seid = plan->next.seid;
+  for (const Seid old : plan->supersedes) end_and_report(old);
+  response.created_pdrs = created_pdrs(*plan);
+  response.created_traffic_endpoints = created_endpoints(*plan);
+  const auto done = execute(std::move(*plan), nullptr);
+  if (!done) {
+    response.created_pdrs.clear();
+    response.created_traffic_endpoints.clear();
+    return refuse_with(done.error());
+  }
+  response.cause = pfcp::Cause::RequestAccepted;
+  response.up_f_seid = up_f_seid(core_.settings, seid, decoded->cp_f_seid);
+  const session::Session& session = *core_.store.find(seid);
+  core_.log_session(Level::Info, session, "session-establishment",
+                    "session established " + counts_of(session.rules), peer);
+  core_.answer(request, response, peer_seid);
+}
+
+void Sessions::on_modification(const n4::Request& request) {
+  pfcp::SessionModificationResponse response;
+  const auto found = find_for(request);
+  Seid peer_seid = found ? (*found)->cp.seid : Seid{};
+  const auto refuse_with = [&](const session::Refusal& refusal) {
+    refuse(response, refusal);
+    core_.log(
+        {.level = Level::Warning,
+         .text = "refused: " + reason_of(refusal),
+         .procedure = "session-modification",
+         .seid = request.header.seid ? std::optional{Seid{*request.header.seid}} : std::nullopt,
+         .peer = to_string(request.key.peer)});
+    core_.answer(request, response, peer_seid);
+  };
+
+  if (!found) return refuse_with({.cause = found.error()});
+  if (request.invalid_length) return refuse_with(invalid_length());
+  const auto decoded = pfcp::decode<pfcp::SessionModificationRequest>(request.body);
+  if (!decoded) return refuse_with(refusal_of(decoded.error()));
+  const session::Session& before = **found;
+  const Seid seid = before.seid;
+  auto plan = session::plan_modification(core_.sessions, before, *decoded);
+  if (!plan) return refuse_with(plan.error());
+  response.created_pdrs = created_pdrs(*plan);
+  response.updated_pdrs = updated_pdrs(*plan);
+  response.created_traffic_endpoints = created_endpoints(*plan);
+  auto done = execute(std::move(*plan), &before.installed);
+  if (!done) {
+    response.created_pdrs.clear();
+    response.updated_pdrs.clear();
+    response.created_traffic_endpoints.clear();
+    return refuse_with(done.error());
+  }
+
+  const session::Session& after = *core_.store.find(seid);
+  settle_pages(after);
+  core_.log_session(Level::Info, after, "session-modification",
+                    "session modified " + counts_of(after.rules), to_string(request.key.peer));
+  response.cause = pfcp::Cause::RequestAccepted;
+  auto [octets, left] = encode_with_usage(std::move(response),
+                                          {.seid = after.cp.seid, .sequence = request.key.sequence},
+                                          std::move(*done), core_.settings.max_message_octets);
+  core_.answer_octets(request, std::move(octets));
+  core_.reports.retarget(seid, {after.owner, after.cp});
+  core_.reports.add_usage(seid, {after.owner, after.cp}, std::move(left));
+}
+
+void Sessions::on_deletion(const n4::Request& request) {
+  pfcp::SessionDeletionResponse response;
+  const auto found = find_for(request);
+  const auto refuse_with = [&](const session::Refusal& refusal, Seid peer_seid) {
+    refuse(response, refusal);
+    core_.log(
+        {.level = Level::Warning,
+         .text = "refused: " + reason_of(refusal),
+         .procedure = "session-deletion",
+         .seid = request.header.seid ? std::optional{Seid{*request.header.seid}} : std::nullopt,
+         .peer = to_string(request.key.peer)});
+    core_.answer(request, response, peer_seid);
+  };
+
+  if (!found) return refuse_with({.cause = found.error()}, {});
+  const session::Session& session = **found;
+  const Seid seid = session.seid;
+  const ReportTarget target{session.owner, session.cp};
+  if (request.invalid_length) return refuse_with(invalid_length(), target.cp.seid);
+  LogRecord record{.level = Level::Info,
+                   .text = "session deleted",
+                   .procedure = "session-deletion",
+                   .seid = seid,
+                   .peer = to_string(request.key.peer),
+                   .ue_address = ue_address_of(session)};
+  auto done = execute(session::plan_deletion(core_.sessions, session), &session.installed);
+  if (!done) return refuse_with(done.error(), target.cp.seid);
+
+  core_.log(std::move(record));
+  response.cause = pfcp::Cause::RequestAccepted;
+  // What was not sent yet goes along: the CP function won't know the session afterwards.
+  Reports reports = core_.reports.take_waiting_usage(seid);
+  reports.insert(reports.end(), std::make_move_iterator(done->begin()),
+                 std::make_move_iterator(done->end()));
+  auto [octets, left] = encode_with_usage(
+      std::move(response), {.seid = target.cp.seid, .sequence = request.key.sequence},
+      std::move(reports), core_.settings.max_message_octets);
+  core_.answer_octets(request, std::move(octets));
+  core_.reports.forget_all_but_usage(seid);
+  core_.reports.add_usage(seid, target, std::move(left));
+}
+
+// The session that the header names, if the sender may: it speaks for the session's association, or
+// from the CP F-SEID's address.
+Result<const session::Session*, pfcp::Cause> Sessions::find_for(const n4::Request& request) const {
+  const IpAddress& source = request.key.peer.ip;
+  const session::Session* const session =
+      request.header.seid ? core_.store.find({*request.header.seid}) : nullptr;
+  if (session != nullptr) {
+    if (has_address(session->cp, source)) return session;
+    const auto node = node_of(session->owner);
+    const n4::Association* const association = node ? core_.associations.find(*node) : nullptr;
+    if (association != nullptr && association->addresses.contains(source)) return session;
+  }
+  return failure(core_.associations.is_known(source) ? pfcp::Cause::SessionContextNotFound
+                                                     : pfcp::Cause::NoEstablishedPfcpAssociation);
+}
+
+Result<Sessions::Reports, session::Refusal> Sessions::execute(session::Plan plan,
+                                                              const rules::SessionRules* before) {
+  const Seid seid = plan.next.seid;
+  auto prepared = core_.usage.prepare(seid, plan.usage, core_.now, core_.reader);
+  if (!plan.ends) {
+    plan.next.installed = plan.next.rules;
+    prepared.arm(plan.next.installed);
+  }
+  const auto applied = core_.plane.apply({.seid = seid,
+                                          .before = before,
+                                          .after = plan.ends ? nullptr : &plan.next.installed,
+                                          .end_markers = plan.end_markers,
+                                          .drop_buffered = plan.drop_buffered,
+                                          .query = plan.query});
+  if (!applied) return failure(refusal_of(applied.error()));
+  Reports reports = core_.usage.commit(std::move(prepared), applied->readings, core_.now);
+  session::commit(core_.sessions, std::move(plan));
+  return reports;
+}
+
+// A PDR that no longer buffers has nobody to page for.
+void Sessions::settle_pages(const session::Session& session) {
+  for (const PdrId id : core_.reports.pages_of(session.seid)) {
+    const rules::Pdr* const pdr = rules::find(session.rules.pdrs, id);
+    const rules::Far* const far = pdr ? rules::find(session.rules.fars, pdr->far) : nullptr;
+    if (far == nullptr || !far->action.buffer) core_.reports.forget_downlink(session.seid, id);
+  }
+}
+
+void Sessions::remove(Seid seid, bool report) {
+  const session::Session* const session = core_.store.find(seid);
+  if (session == nullptr) return;
+  const ReportTarget target{.owner = session->owner, .cp = session->cp, .ended = true};
+  auto done = execute(session::plan_deletion(core_.sessions, *session), &session->installed);
+  if (!done) {
+    // The plane is out of order; keeping the session would not help it. Its identifiers and its
+    // usage go, and what the plane still has of it is the plane's to clean up when it recovers.
+    core_.log({.level = Level::Error,
+               .text = "session could not be removed from the data plane: " + done.error().text,
+               .seid = seid});
+    core_.usage.drop(seid);
+    session::commit(core_.sessions, session::plan_deletion(core_.sessions, *session));
+    done = Reports{};
+  }
+  if (report) {
+    core_.reports.forget_all_but_usage(seid);
+    core_.reports.add_usage(seid, target, std::move(*done));
+  } else {
+    core_.reports.forget(seid);
+  }
+}
+
+void Sessions::end_and_report(Seid seid) { remove(seid, true); }
+void Sessions::end_silently(Seid seid) { remove(seid, false); }
+
+std::size_t Sessions::end_all_of(const std::string& owner) {
+  const std::vector<Seid> theirs = core_.store.of_owner(owner);
+  for (const Seid seid : theirs) end_silently(seid);
+  core_.reports.forget_owner(owner);
+  return theirs.size();
+}
+
+void Sessions::modify(Seid seid, const pfcp::SessionModificationRequest& change) {
+  const session::Session* const session = core_.store.find(seid);
+  if (session == nullptr) return;
+  auto plan = session::plan_modification(core_.sessions, *session, change);
+  auto done = plan ? execute(std::move(*plan), &session->installed)
+                   : Result<Reports, session::Refusal>{failure(plan.error())};
+  if (!done) {
+    core_.log({.level = Level::Warning,
+               .text = "change in a Session Report Response can't be made, ignoring: " +
+                       reason_of(done.error()),
+               .procedure = "session-report",
+               .seid = seid});
+    return;
+  }
+  const session::Session& after = *core_.store.find(seid);
+  core_.reports.add_usage(seid, {after.owner, after.cp}, std::move(*done));
+}
+
+void Sessions::rearm(Seid seid) {
+  const session::Session* const session = core_.store.find(seid);
+  if (session == nullptr) return;
+  rules::SessionRules installed = session->rules;
+  core_.usage.arm(seid, installed);
+  if (installed == session->installed) return;
+  const auto applied =
+      core_.plane.apply({.seid = seid, .before = &session->installed, .after = &installed});
+  if (!applied) {
+    core_.log({.level = Level::Error,
+               .text = "usage limits could not be armed: " + applied.error().detail,
+               .procedure = "usage",
+               .seid = seid});
+    return;
+  }
+  core_.store.set_installed(seid, std::move(installed));
+}
+
+void Sessions::refresh(Seid seid) {
+  const session::Session* const session = core_.store.find(seid);
+  if (session == nullptr) return;
+  const auto done = execute(session::plan_refresh(core_.sessions, *session), &session->installed);
+  if (done) return;
+  core_.log({.level = Level::Error,
+             .text = "new PFDs could not be put into the data plane: " + done.error().text,
+             .procedure = "pfd-management",
+             .seid = seid});
+}
+
+}  // namespace upf::control
