@@ -1,0 +1,414 @@
+// Session rules to kernel rules. The kernel matches on one flow description, IPv4 only, one rate
+// per PDR, and enforces a quota by turning FARs to DROP; PFCP knows none of these limits. What can
+// be expressed by several kernel rules is; what can't is refused before anything is sent.
+#include "netlink/gtp5g/compile.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "netlink/gtp5g/attrs.hpp"
+#include "netlink/gtp5g/flows.hpp"
+
+namespace upf::gtp5g {
+namespace {
+
+using dataplane::Failure;
+using dataplane::RuleId;
+using rules::Interface;
+
+tl::unexpected<Failure> unsupported(RuleId rule, std::string detail) {
+  return failure(Failure{Failure::Kind::Unsupported, rule, "gtp5g: " + std::move(detail)});
+}
+
+std::string name_of(PdrId id) { return "PDR " + std::to_string(id.value); }
+
+bool is_cp_side(Interface interface) {
+  return interface == Interface::CpFunction || interface == Interface::LiFunction;
+}
+
+/// Tunnels between UE and CP function carry router advertisements and the like: accepted, not
+/// served (cases.md 39).
+bool not_for_the_kernel(const rules::Pdr& pdr, const rules::Far& far) {
+  return is_cp_side(pdr.source_interface) ||
+         (far.forwarding && is_cp_side(far.forwarding->destination));
+}
+
+class Compiler {
+ public:
+  Compiler(const rules::SessionRules& session, const FiredLimits& fired,
+           const CompileContext& context)
+      : session_(session), fired_(fired), context_(context) {}
+
+  Result<Compiled, Failure> run() {
+    source_ = session_source();
+    for (const rules::Far& far : session_.fars) {
+      if (far.forwarding && is_cp_side(far.forwarding->destination)) continue;
+      if (auto ok = check_far(far); !ok) return failure(ok.error());
+    }
+    for (const rules::Urr& urr : session_.urrs) add_urr(urr);
+    for (const rules::Pdr& pdr : session_.pdrs) {
+      if (auto ok = add_pdr(pdr); !ok) return failure(ok.error());
+    }
+    warn_of_qfi_matches();
+    return std::move(out_);
+  }
+
+ private:
+  void warn(std::string text) { out_.warnings.push_back(std::move(text)); }
+
+  /// Downlink packets leave from the address that the session's own access tunnel is at.
+  Ipv4 session_source() const {
+    for (const rules::Pdr& pdr : session_.pdrs) {
+      if (pdr.source_interface == Interface::Access && pdr.f_teid && pdr.f_teid->ipv4) {
+        return *pdr.f_teid->ipv4;
+      }
+    }
+    return context_.default_source;
+  }
+
+  Result<void, Failure> check_far(const rules::Far& far) const;
+  Result<void, Failure> check_pdi(const rules::Pdr& pdr, const rules::Far& far) const;
+  Result<void, Failure> add_pdr(const rules::Pdr& pdr);
+  Result<std::vector<std::optional<KernelFlow>>, Failure> flows_of(const rules::Pdr& pdr,
+                                                                   std::optional<Ipv4> ue);
+  FarKey add_far(const rules::Pdr& pdr, const rules::Far& far);
+  KernelFar far_body(const rules::Far& far, const FarKey& key) const;
+  bool closed(UrrId id) const;
+  std::vector<QerKey> add_qers(const rules::Pdr& pdr);
+  std::optional<QerKey> choose_rate(const rules::Pdr& pdr);
+  void add_urr(const rules::Urr& urr);
+  std::vector<UrrKey> urrs_of(const rules::Pdr& pdr) const;
+  void warn_of_qfi_matches();
+
+  const rules::SessionRules& session_;
+  const FiredLimits& fired_;
+  const CompileContext& context_;
+  Ipv4 source_{};
+  Compiled out_{};
+};
+
+/// A mark that the module accepts: the whole text a decimal number, not 0 (cases.md 47).
+std::optional<std::uint32_t> parse_mark(const std::string& policy) {
+  std::uint32_t mark = 0;
+  const char* end = policy.data() + policy.size();
+  const auto [stop, error] = std::from_chars(policy.data(), end, mark);
+  if (error != std::errc{} || stop != end || mark == 0) return std::nullopt;
+  return mark;
+}
+
+Result<void, Failure> Compiler::check_far(const rules::Far& far) const {
+  if (far.action.duplicate) return unsupported(far.id, "DUPL: the module duplicates no packets");
+  if (!far.forwarding) return {};
+  if (const auto& header = far.forwarding->outer_header) {
+    if (header->kind != rules::OuterHeader::Kind::GtpuUdpIpv4 ||
+        !std::holds_alternative<Ipv4>(header->peer)) {
+      return unsupported(far.id, "the only outer header it makes is GTP-U/UDP/IPv4");
+    }
+  }
+  const std::string& policy = far.forwarding->forwarding_policy;
+  if (!policy.empty() && !parse_mark(policy)) {
+    return unsupported(far.id, "forwarding policy '" + policy +
+                                   "': it becomes the packet mark, a decimal number above 0");
+  }
+  return {};
+}
+
+Result<void, Failure> Compiler::check_pdi(const rules::Pdr& pdr, const rules::Far& far) const {
+  const bool has_v4 =
+      std::ranges::any_of(pdr.ue_addresses, [](const auto& ue) { return ue.ipv4.has_value(); });
+  if (!pdr.ue_addresses.empty() && !has_v4) return unsupported(pdr.id, "UE address of IPv6 only");
+  if (pdr.f_teid && !pdr.f_teid->ipv4) return unsupported(pdr.id, "F-TEID of IPv6 only");
+  if (!pdr.f_teid && (pdr.source_interface == Interface::Access || !has_v4)) {
+    return unsupported(pdr.id, "a PDR is found by its TEID or, from N6, by its UE address");
+  }
+  if (!pdr.framed_routes.empty()) return unsupported(pdr.id, "framed routes");
+  if (!pdr.f_teid || !far.action.forward) return {};
+  if (!pdr.removal) return unsupported(pdr.id, "packets of a tunnel always lose their header");
+  if (*pdr.removal != rules::HeaderRemoval::GtpuUdpIpv4 &&
+      *pdr.removal != rules::HeaderRemoval::GtpuUdpIp) {
+    return unsupported(pdr.id, "the only outer header it removes is GTP-U/UDP/IPv4");
+  }
+  return {};
+}
+
+Result<void, Failure> Compiler::add_pdr(const rules::Pdr& pdr) {
+  const rules::Far& far = *rules::find(session_.fars, pdr.far);
+  if (not_for_the_kernel(pdr, far)) return {};
+  if (auto ok = check_pdi(pdr, far); !ok) return ok;
+
+  KernelPdr body{.uplink = pdr.source_interface == Interface::Access,
+                 .local_address = pdr.f_teid ? *pdr.f_teid->ipv4 : source_,
+                 .removal = pdr.f_teid.has_value()};
+  if (pdr.f_teid) body.teid = pdr.f_teid->teid;
+  body.far = add_far(pdr, far);
+  body.qers = add_qers(pdr);
+  body.urrs = urrs_of(pdr);
+
+  std::vector<std::optional<Ipv4>> addresses;
+  for (const rules::UeAddress& ue : pdr.ue_addresses) {
+    if (ue.ipv4) addresses.emplace_back(ue.ipv4);
+    if (ue.ipv6) warn(name_of(pdr.id) + ": its IPv6 UE address gets no traffic");
+  }
+  if (addresses.empty()) addresses.emplace_back(std::nullopt);
+
+  std::uint16_t variant = 0;
+  for (const std::optional<Ipv4>& ue : addresses) {
+    const auto flows = flows_of(pdr, ue);
+    if (!flows) return failure(flows.error());
+    for (const std::optional<KernelFlow>& flow : *flows) {
+      body.ue_address = ue;
+      body.flow = flow;
+      out_.rules.pdrs.emplace(PdrKey{pdr.precedence, pdr.id, variant++}, body);
+    }
+  }
+  if (out_.rules.pdrs.size() > kMostKernelPdrs) {
+    return failure(Failure{
+        Failure::Kind::NoResources, pdr.id,
+        "gtp5g: the session needs more than " + std::to_string(kMostKernelPdrs) + " kernel PDRs"});
+  }
+  return {};
+}
+
+Result<std::vector<std::optional<KernelFlow>>, Failure> Compiler::flows_of(const rules::Pdr& pdr,
+                                                                           std::optional<Ipv4> ue) {
+  std::vector<std::optional<KernelFlow>> all;
+  if (pdr.filters.empty()) all.emplace_back(std::nullopt);
+  for (const rules::SdfFilter& filter : pdr.filters) {
+    const bool tos = filter.tos && filter.tos->mask != 0;
+    if (tos || filter.spi || filter.flow_label) {
+      return unsupported(pdr.id, "SDF filters on ToS, SPI or flow label");
+    }
+    if (!filter.flow) {
+      all.emplace_back(std::nullopt);
+      continue;
+    }
+    const bool uplink = pdr.source_interface == Interface::Access;
+    const auto flows = expand_flow(*filter.flow, uplink, ue, kMostKernelPdrs);
+    if (!flows) return unsupported(pdr.id, flows.error());
+    if (flows->empty()) warn(name_of(pdr.id) + ": an SDF filter that no IPv4 packet can match");
+    for (const KernelFlow& flow : *flows) all.emplace_back(flow);
+  }
+  return all;
+}
+
+// --- FARs ------------------------------------------------------------------------------------
+
+/// A quota that is used up, withheld, or of nothing.
+bool Compiler::closed(UrrId id) const {
+  const rules::Urr& urr = *rules::find(session_.urrs, id);
+  if (urr.blocked) return true;
+  if (!urr.block_at) return false;
+  const auto fired = fired_.exhausted.find(id);
+  if (fired != fired_.exhausted.end() && fired->second == urr.block_at->generation) return true;
+  return urr.block_at->total == 0U || urr.block_at->uplink == 0U || urr.block_at->downlink == 0U;
+}
+
+FarKey Compiler::add_far(const rules::Pdr& pdr, const rules::Far& far) {
+  FarKey key{.far = far.id, .from_n6 = !pdr.f_teid};
+  for (const UrrId id : pdr.urrs) {
+    const rules::Urr& urr = *rules::find(session_.urrs, id);
+    if (urr.block_at || urr.blocked) key.quotas.push_back(id);
+  }
+  std::ranges::sort(key.quotas);
+  key.quotas.erase(std::unique(key.quotas.begin(), key.quotas.end()), key.quotas.end());
+  out_.rules.fars.emplace(key, far_body(far, key));
+  return key;
+}
+
+KernelFar Compiler::far_body(const rules::Far& far, const FarKey& key) const {
+  KernelFar body{.action = action::kDrop};
+  if (far.forwarding) {
+    if (const auto& header = far.forwarding->outer_header) {
+      body.tunnel = KernelTunnel{header->teid, std::get<Ipv4>(header->peer), 2152};
+      if (const auto& marking = far.forwarding->transport_level_marking) {
+        body.tos = static_cast<std::uint8_t>(marking->value & marking->mask);
+      }
+    }
+    body.mark = parse_mark(far.forwarding->forwarding_policy).value_or(0);
+  }
+  if (far.action.drop || std::ranges::any_of(key.quotas, [&](UrrId id) { return closed(id); })) {
+    return body;
+  }
+  if (far.action.buffer) {
+    body.action = action::kBuffer;
+    if (far.action.notify_cp) body.action |= action::kNotifyCp;
+    return body;
+  }
+  // Never unencapsulated towards Access; and from N6 the kernel can only encapsulate.
+  const bool way_out =
+      far.forwarding &&
+      (body.tunnel || (!key.from_n6 && far.forwarding->destination != Interface::Access));
+  if (way_out) body.action = action::kForward;
+  return body;
+}
+
+// --- QERs ------------------------------------------------------------------------------------
+
+std::uint64_t rate(std::uint64_t kbps) { return std::min<std::uint64_t>(kbps, UINT32_MAX); }
+
+rules::BitRate tighter(const rules::BitRate& a, const rules::BitRate& b) {
+  return {std::min(a.uplink_kbps, b.uplink_kbps), std::min(a.downlink_kbps, b.downlink_kbps)};
+}
+
+KernelQer qer_body(const rules::Qer& qer, bool with_rate) {
+  KernelQer body{};
+  const bool up = qer.uplink_open && (!qer.mbr || qer.mbr->uplink_kbps != 0);
+  const bool down = qer.downlink_open && (!qer.mbr || qer.mbr->downlink_kbps != 0);
+  if (!up) body.gate |= qer::kUplinkClosed;
+  if (!down) body.gate |= qer::kDownlinkClosed;
+  if (with_rate && qer.mbr) {
+    body.mbr = rules::BitRate{rate(qer.mbr->uplink_kbps), rate(qer.mbr->downlink_kbps)};
+  }
+  body.gbr = qer.gbr;
+  // The module copies this octet into the container as it is, so that it can carry the RQI bit
+  // (TS 38.415 5.5.2.1), which the module knows nothing of.
+  constexpr std::uint8_t kRqiBit = 0x40;
+  if (qer.qfi && *qer.qfi != 0) {
+    body.qfi = static_cast<std::uint8_t>(*qer.qfi | (qer.rqi ? kRqiBit : 0U));
+  }
+  return body;
+}
+
+/// The one rule that polices the PDR: the kernel takes no more than one (cases.md 43).
+std::optional<QerKey> Compiler::choose_rate(const rules::Pdr& pdr) {
+  std::vector<QerId> rated;
+  std::optional<rules::BitRate> least;
+  for (const QerId id : pdr.qers) {
+    const auto& mbr = rules::find(session_.qers, id)->mbr;
+    if (!mbr) continue;
+    rated.push_back(id);
+    least = least ? tighter(*least, *mbr) : *mbr;
+  }
+  if (rated.empty()) return std::nullopt;
+  if (rated.size() > 1) {
+    warn(name_of(pdr.id) + ": of its " + std::to_string(rated.size()) +
+         " MBRs the kernel polices the tighter one only");
+  }
+  for (const QerId id : rated) {
+    if (rules::find(session_.qers, id)->mbr == least) return QerKey{QerKey::Role::Whole, {id}};
+  }
+  std::ranges::sort(rated);
+  QerKey key{QerKey::Role::TighterRate, rated};
+  out_.rules.qers.emplace(
+      key, KernelQer{.mbr = rules::BitRate{rate(least->uplink_kbps), rate(least->downlink_kbps)}});
+  return key;
+}
+
+std::vector<QerKey> Compiler::add_qers(const rules::Pdr& pdr) {
+  const std::optional<QerKey> policing = choose_rate(pdr);
+  std::vector<QerKey> keys;
+  for (const QerId id : pdr.qers) {
+    const rules::Qer& qer = *rules::find(session_.qers, id);
+    const QerKey whole{QerKey::Role::Whole, {id}};
+    const bool with_rate = !qer.mbr || policing == whole;
+    const QerKey key = with_rate ? whole : QerKey{QerKey::Role::WithoutRate, {id}};
+    out_.rules.qers.emplace(key, qer_body(qer, with_rate));
+    keys.push_back(key);
+  }
+  // The kernel marks with the first QFI that it finds. free5GC lists the session's QER before the
+  // flow's (n4-clients.md 1), and means the flow's: the last one listed.
+  const auto last = std::find_if(keys.rbegin(), keys.rend(), [&](const QerKey& key) {
+    return out_.rules.qers.at(key).qfi != 0;
+  });
+  if (last != keys.rend()) std::rotate(keys.begin(), last.base() - 1, last.base());
+  if (policing && policing->role == QerKey::Role::TighterRate) keys.push_back(*policing);
+  return keys;
+}
+
+// --- URRs ------------------------------------------------------------------------------------
+
+bool limits_anything(const rules::VolumeLimit& limit) {
+  return limit.total || limit.uplink || limit.downlink;
+}
+
+bool fired_already(const std::map<UrrId, std::uint32_t>& fired, UrrId id,
+                   std::uint32_t generation) {
+  const auto at = fired.find(id);
+  return at != fired.end() && at->second == generation;
+}
+
+void Compiler::add_urr(const rules::Urr& urr) {
+  auto& urrs = out_.rules.urrs;
+  urrs.emplace(UrrKey{urr.id, UrrKey::Role::Meter}, KernelUrr{});
+  if (urr.notify_at && limits_anything(*urr.notify_at) &&
+      !fired_already(fired_.notified, urr.id, urr.notify_at->generation)) {
+    urrs.emplace(UrrKey{urr.id, UrrKey::Role::Threshold}, KernelUrr{*urr.notify_at});
+  }
+  if (urr.block_at && limits_anything(*urr.block_at) && !closed(urr.id)) {
+    urrs.emplace(UrrKey{urr.id, UrrKey::Role::Quota}, KernelUrr{*urr.block_at});
+  }
+  // The kernel's own START trigger drops the packet that starts the traffic; a threshold of one
+  // octet doesn't.
+  if (urr.notify_start && !fired_already(fired_.started, urr.id, urr.start_generation)) {
+    urrs.emplace(UrrKey{urr.id, UrrKey::Role::Start},
+                 KernelUrr{{.generation = urr.start_generation, .total = 1}});
+  }
+}
+
+std::vector<UrrKey> Compiler::urrs_of(const rules::Pdr& pdr) const {
+  std::vector<UrrKey> keys;
+  for (const UrrKey::Role role :
+       {UrrKey::Role::Meter, UrrKey::Role::Start, UrrKey::Role::Threshold, UrrKey::Role::Quota}) {
+    for (const UrrId id : pdr.urrs) {
+      if (const UrrKey key{id, role}; out_.rules.urrs.contains(key)) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+// --- what the kernel doesn't look at ---------------------------------------------------------
+
+/// Open5GS puts a QFI into every uplink PDI. That the kernel ignores it only matters where the QFI
+/// is all that tells two PDRs apart.
+void Compiler::warn_of_qfi_matches() {
+  for (const rules::Pdr& a : session_.pdrs) {
+    for (const rules::Pdr& b : session_.pdrs) {
+      if (a.id < b.id && a.f_teid && a.f_teid == b.f_teid && a.qfis != b.qfis &&
+          a.filters == b.filters) {
+        warn(name_of(a.id) + " and " + name_of(b.id) +
+             ": the kernel doesn't match the QFI, and nothing else tells them apart");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<Compiled, Failure> compile(const rules::SessionRules& session, const FiredLimits& fired,
+                                  const CompileContext& context) {
+  return Compiler{session, fired, context}.run();
+}
+
+const std::vector<Limitation>& limitations() {
+  using enum Limitation::Handling;
+  static const std::vector<Limitation> table{
+      {"IPv6 UE address", Refused, "next to an IPv4 one: a warning, IPv4 only is served"},
+      {"F-TEID or outer header of IPv6, or not GTP-U", Refused, "by PDR or FAR ID"},
+      {"SDF filter on ToS, SPI or flow label", Refused, "by PDR ID; the module ignores them"},
+      {"Framed routes", Refused, "by PDR ID"},
+      {"DUPL", Refused, "by FAR ID"},
+      {"Forwarding Policy that isn't a number above 0", Refused, "by FAR ID"},
+      {"Tunnel without Outer Header Removal", Refused, "by PDR ID"},
+      {"PDR with neither TEID nor UE address", Refused, "by PDR ID"},
+      {"More than 127 kernel PDRs in a session", Refused, "by PDR ID, for lack of resources"},
+      {"Several SDF filters or UE addresses", Emulated, "a kernel PDR each"},
+      {"`!` in an SDF filter", Emulated, "the prefixes that make up the rest"},
+      {"Ports of any protocol", Emulated, "a kernel PDR for each of TCP, UDP and SCTP"},
+      {"Equal precedences", Emulated, "order of PDR ID, by kernel precedences of our own"},
+      {"Volume threshold with quota or period", Emulated, "meter, threshold and quota apart"},
+      {"Uplink or downlink quota", Emulated, "with a total that is never reached"},
+      {"Start of traffic", Emulated, "a threshold of one octet, no packet is lost"},
+      {"RQI", Emulated, "in the octet of the QFI"},
+      {"Buffering", Emulated, "in the daemon"},
+      {"Tunnels of the CP function", Narrowed, "accepted, without a kernel rule"},
+      {"SDF filter on IPv6 prefixes", Narrowed,
+       "matches no IPv4 packet: no kernel rule, a warning"},
+      {"Several MBRs on a PDR", Narrowed, "the tighter one is policed, a warning"},
+      {"QFI in the PDI", Narrowed, "not matched; a warning where nothing else differs"},
+      {"QFI 0", Narrowed, "sent without a PDU Session Container"},
+      {"Fragments and IP options", Narrowed, "ports are read at a fixed place"},
+  };
+  return table;
+}
+
+}  // namespace upf::gtp5g

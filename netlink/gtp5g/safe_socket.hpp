@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "netlink/genl_socket.hpp"
+#include "netlink/gtp5g/safety.hpp"
+
+namespace upf::gtp5g {
+
+/// The only way to the module: it owns the socket, and checks each request before it goes out.
+class SafeSocket {
+ public:
+  struct Failure {
+    enum class Kind : std::uint8_t { Hazard, Transport } kind{};
+    int error{};  ///< errno; of Transport
+    std::string detail{};
+  };
+
+  /// Resolves the family too. The error is for the operator.
+  [[nodiscard]] static Result<std::unique_ptr<SafeSocket>, std::string> open(
+      std::unique_ptr<netlink::Transport> transport);
+
+  /// All of them, in order, or none of them if one must not be sent. After a Transport failure the
+  /// socket makes no more calls: whatever hangs in the kernel would hang the more.
+  [[nodiscard]] Result<std::vector<netlink::Answer>, Failure> transact(
+      std::span<const netlink::GenlRequest> requests);
+
+  [[nodiscard]] const netlink::Family& family() const { return family_; }
+  [[nodiscard]] bool broken() const { return broken_; }
+  /// Requests that were held back, since start: a mistake of ours each.
+  [[nodiscard]] std::uint64_t hazards() const { return hazards_; }
+  [[nodiscard]] std::uint64_t requests() const { return requests_; }
+  [[nodiscard]] const KernelMirror& mirror() const { return mirror_; }
+
+ private:
+  SafeSocket(std::unique_ptr<netlink::RequestSocket> socket, netlink::Family family);
+
+  std::unique_ptr<netlink::RequestSocket> socket_;
+  netlink::Family family_;
+  KernelMirror mirror_{};
+  bool broken_{};
+  std::uint64_t hazards_{};
+  std::uint64_t requests_{};
+};
+
+}  // namespace upf::gtp5g
