@@ -207,7 +207,8 @@ FarKey Compiler::add_far(const rules::Pdr& pdr, const rules::Far& far) {
   FarKey key{.far = far.id, .from_n6 = !pdr.f_teid};
   for (const UrrId id : pdr.urrs) {
     const rules::Urr& urr = *rules::find(session_.urrs, id);
-    if (urr.block_at || urr.blocked) key.quotas.push_back(id);
+    if (!urr.block_at && !urr.blocked) continue;
+    key.quotas.push_back({id, urr.block_at ? urr.block_at->generation : 0});
   }
   std::ranges::sort(key.quotas);
   key.quotas.erase(std::unique(key.quotas.begin(), key.quotas.end()), key.quotas.end());
@@ -226,7 +227,8 @@ KernelFar Compiler::far_body(const rules::Far& far, const FarKey& key) const {
     }
     body.mark = parse_mark(far.forwarding->forwarding_policy).value_or(0);
   }
-  if (far.action.drop || std::ranges::any_of(key.quotas, [&](UrrId id) { return closed(id); })) {
+  if (far.action.drop ||
+      std::ranges::any_of(key.quotas, [&](const QuotaRef& quota) { return closed(quota.urr); })) {
     return body;
   }
   if (far.action.buffer) {

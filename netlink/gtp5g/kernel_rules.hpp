@@ -31,9 +31,17 @@ struct KernelTunnel {
   bool operator==(const KernelTunnel&) const = default;
 };
 
+/// A quota by URR and generation: FARs under another generation of it are other kernel rules, so
+/// that one which the kernel just closed is never taken for an open one.
+struct QuotaRef {
+  UrrId urr{};
+  std::uint32_t generation{};
+  auto operator<=>(const QuotaRef&) const = default;
+};
+
 struct FarKey {
   FarId far{};
-  std::vector<UrrId> quotas{};  ///< sorted: URRs whose exhaustion closes it
+  std::vector<QuotaRef> quotas{};  ///< sorted: the quotas whose exhaustion closes it
   bool from_n6{};  ///< for PDRs without a tunnel: the kernel can only encapsulate these
   auto operator<=>(const FarKey&) const = default;
 };

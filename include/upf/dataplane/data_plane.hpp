@@ -59,6 +59,8 @@ struct Change {
 /// after the change, in order of ID. Final readings are complete: the rule no longer counts.
 struct Applied {
   std::vector<Reading> readings{};
+  /// Where the plane does less than the rules ask, in words for the operator.
+  std::vector<std::string> warnings{};
 };
 
 /// The first packet of a buffering episode of a FAR with NOCP, once its BAR's delay is over. Armed
