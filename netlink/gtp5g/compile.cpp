@@ -66,11 +66,11 @@ class Compiler {
     return context_.default_source;
   }
 
-  Result<void, Failure> check_far(const rules::Far& far) const;
-  Result<void, Failure> check_pdi(const rules::Pdr& pdr, const rules::Far& far) const;
-  Result<void, Failure> add_pdr(const rules::Pdr& pdr);
-  Result<std::vector<std::optional<KernelFlow>>, Failure> flows_of(const rules::Pdr& pdr,
-                                                                   std::optional<Ipv4> ue);
+  [[nodiscard]] Result<void, Failure> check_far(const rules::Far& far) const;
+  [[nodiscard]] Result<void, Failure> check_pdi(const rules::Pdr& pdr, const rules::Far& far) const;
+  [[nodiscard]] Result<void, Failure> add_pdr(const rules::Pdr& pdr);
+  [[nodiscard]] Result<std::vector<std::optional<KernelFlow>>, Failure> flows_of(
+      const rules::Pdr& pdr, std::optional<Ipv4> ue);
   FarKey add_far(const rules::Pdr& pdr, const rules::Far& far);
   KernelFar far_body(const rules::Far& far, const FarKey& key) const;
   bool closed(UrrId id) const;
