@@ -81,6 +81,11 @@ class Writer {
     octets_.at(at) = static_cast<std::uint8_t>(value >> 8U);
     octets_.at(at + 1) = static_cast<std::uint8_t>(value);
   }
+  /// Takes zero octets off the end, down to `size`.
+  void trim_zeros(std::size_t size) {
+    while (octets_.size() > size && octets_.back() == 0) octets_.pop_back();
+  }
+  void reserve(std::size_t size) { octets_.reserve(size); }
   [[nodiscard]] const Octets& octets() const { return octets_; }
   [[nodiscard]] Octets take() && { return std::move(octets_); }
   /// Keeps the memory for the next message.

@@ -241,12 +241,20 @@ struct PeerUpRestartReport {
   static const IeDef def;
 };
 
+/// 8.2.183
+struct NumberOfUeIpAddresses {
+  std::optional<std::uint32_t> ipv4{};
+  std::optional<std::uint32_t> ipv6{};
+  bool operator==(const NumberOfUeIpAddresses&) const = default;
+  static const IeDef def;
+};
+
 /// Table 7.4.4.3.1-1
 struct UeIpAddressUsageInformation {
   std::uint32_t sequence_number{};
   std::uint8_t metric{};
   std::uint32_t validity_timer{};
-  std::optional<std::array<std::uint32_t, 2>> number_of_ue_ip_addresses{};
+  NumberOfUeIpAddresses number_of_ue_ip_addresses{};
   DomainName network_instance{};
   std::string ue_ip_address_pool_identity{};
   std::optional<Snssai> snssai{};
