@@ -162,7 +162,7 @@ bool by_place(const Remark& a, const Remark& b) {
   return std::pair{a.line, a.column} < std::pair{b.line, b.column};
 }
 
-Result<Loaded, Errors> parse_tree(const YAML::Node& root) {
+[[nodiscard]] Result<Loaded, Errors> parse_tree(const YAML::Node& root) {
   if (!root.IsDefined() || root.IsNull()) {
     return failure(Errors{{"", 1, 1, "the file is empty"}});
   }

@@ -32,8 +32,8 @@ constexpr Row kPfcpLimits[] = {
     scalar<&PfcpLimits::sessions, Limit>("sessions", kOursLive, "Sessions of all SMFs."),
     scalar<&PfcpLimits::sessions_per_peer, Limit>("sessionsPerPeer", kOursLive,
                                                   "Sessions of one SMF."),
-    scalar<&PfcpLimits::rules_per_session, Limit>("rulesPerSession", kOursLive,
-                                                  "PDRs, FARs, QERs, URRs and BARs of a session."),
+    scalar<&PfcpLimits::rules_per_session, Limit>(
+        "rulesPerSession", kOursLive, "PDRs of a session, and as many FARs, QERs and URRs."),
     scalar<&PfcpLimits::requests_per_second, Limit>(
         "requestsPerSecond", kOursLive, "Requests a second from addresses without association."),
 };

@@ -34,7 +34,7 @@ struct PfcpLimits {
   std::uint32_t associations{1000};
   std::uint32_t sessions{1'000'000};
   std::uint32_t sessions_per_peer{1'000'000};
-  std::uint32_t rules_per_session{1024};
+  std::uint32_t rules_per_session{256};     ///< of each kind
   std::uint32_t requests_per_second{1000};  ///< from addresses without an association, in all
   bool operator==(const PfcpLimits&) const = default;
 };

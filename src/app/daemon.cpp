@@ -1,0 +1,223 @@
+#include "src/app/daemon.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "src/app/control_settings.hpp"
+
+namespace upf::app {
+namespace {
+
+constexpr auto kSuppressedEvery = std::chrono::seconds{10};
+/// systemd kills after 90 s, Kubernetes after 30 s, people sooner (cases.md 78).
+constexpr unsigned kStopSeconds = 4;
+
+/// Only what is safe in a signal handler.
+void give_up(int) {
+  constexpr char kText[] = "upf: stopping took too long, giving up\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  ::_exit(kExitFailed);
+}
+
+Level level_of(control::LogRecord::Level level) {
+  switch (level) {
+    case control::LogRecord::Level::Debug:
+      return Level::Debug;
+    case control::LogRecord::Level::Info:
+      return Level::Info;
+    case control::LogRecord::Level::Warning:
+      return Level::Warn;
+    case control::LogRecord::Level::Error:
+      return Level::Error;
+  }
+  return Level::Error;
+}
+
+void write(Log& log, control::LogRecord record) {
+  if (!log.enabled(level_of(record.level))) return;
+  Log::Fields fields;
+  if (record.seid) fields.emplace_back("seid", fmt::format("{:#018x}", record.seid->value));
+  fields.emplace_back("peer", std::move(record.peer));
+  fields.emplace_back("ue", std::move(record.ue_address));
+  if (record.took) {
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(*record.took);
+    fields.emplace_back("took", fmt::format("{}us", took.count()));
+  }
+  log.write(level_of(record.level), std::move(record.procedure), std::move(record.text),
+            std::move(fields));
+}
+
+std::string busy_text(const Host& host, const SocketAddress& local) {
+  const auto owner = host.owner_of_udp_port(local.port);
+  return fmt::format(
+      "N4 port {} is taken by {}: stop that (another UPF?), or give another pfcp.addr",
+      to_string(local), owner ? *owner : std::string{"another process"});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>, std::string> Daemon::open(const config::Config& config,
+                                                          const Factories& factories,
+                                                          const Host& host, Log& log) {
+  std::unique_ptr<Daemon> self{new Daemon{config, log}};
+  if (auto ok = self->open_n4(factories, host); !ok) return failure(ok.error());
+  if (auto ok = self->open_plane(factories, host); !ok) return failure(ok.error());
+  if (auto ok = self->watch(); !ok) return failure(ok.error());
+  return self;
+}
+
+Result<void, std::string> Daemon::open_n4(const Factories& factories, const Host& host) {
+  const SocketAddress local{*config_.pfcp.addr.address, factories.n4_port};
+  auto socket = runtime::UdpSocket::bind(local);
+  if (socket) {
+    n4_ = std::make_unique<N4Port>(std::move(*socket));
+    return {};
+  }
+  switch (socket.error().number) {
+    case EADDRINUSE:
+      return failure(busy_text(host, local));
+    case EADDRNOTAVAIL:
+      return failure(
+          fmt::format("pfcp.addr {} isn't an address of this host: see `ip address`, or add it "
+                      "with `ip address "
+                      "add {}/32 dev lo`",
+                      to_string(local.ip), to_string(local.ip)));
+    default:
+      return failure("N4: " + runtime::to_string(socket.error()));
+  }
+}
+
+Result<void, std::string> Daemon::open_plane(const Factories& factories, const Host& host) {
+  if (factories.needs_net_admin && !host.has_net_admin()) {
+    return failure(
+        std::string{"no CAP_NET_ADMIN, so no link or route can be set up: run as root, or `setcap "
+                    "cap_net_admin+ep` on the program, or in a container add NET_ADMIN"});
+  }
+  const bool kernel = config_.gtpu.forwarder == config::Forwarder::Gtp5g;
+  auto opened = kernel ? factories.gtp5g(config_) : factories.userspace(config_);
+  if (!opened) {
+    return failure(fmt::format("forwarder {}: {}", kernel ? "gtp5g" : "userspace", opened.error()));
+  }
+  plane_ = std::move(opened->plane);
+  for (const std::string& note : opened->notes) log_.info("plane", note);
+  if (!factories.needs_net_admin) return {};
+  auto netfilter = Netfilter::open(config_);
+  if (!netfilter) return failure(netfilter.error());
+  netfilter_ = std::move(*netfilter);
+  for (const auto& dnn : config_.dnn_list) {
+    if (!dnn.ip_forward_enable) continue;
+    if (auto ok = host.enable_forwarding(); !ok) log_.warn("host", ok.error());
+    break;
+  }
+  for (const std::string& fault : host.forwarding_faults(config_)) log_.warn("host", fault);
+  return {};
+}
+
+Result<void, std::string> Daemon::watch() {
+  const auto keep = [this](Result<runtime::Loop::Source, runtime::SystemError> source) {
+    if (source) sources_.push_back(std::move(*source));
+    return source.has_value();
+  };
+  bool ok = keep(loop_.add_io(n4_->fd(), EPOLLIN, [this](std::uint32_t) { on_n4(); }));
+  if (plane_->event_descriptor() >= 0) {
+    ok = ok && keep(loop_.add_io(plane_->event_descriptor(), EPOLLIN,
+                                 [this](std::uint32_t) { on_plane(); }));
+  }
+  for (const int signal : {SIGTERM, SIGINT}) {
+    ok = ok && keep(loop_.on_signal(signal, [this] { on_stop(); }));
+  }
+  auto timer = loop_.add_timer([this] { on_timer(); });
+  auto log_timer = loop_.add_timer([this] {
+    log_.report_suppressed();
+    loop_.set_timer(log_timer_, runtime::now().steady + kSuppressedEvery);
+  });
+  if (!ok || !timer || !log_timer) return failure(std::string{"the event loop can't be set up"});
+  timer_ = std::move(*timer);
+  log_timer_ = std::move(*log_timer);
+  return {};
+}
+
+Daemon::~Daemon() {
+  sources_.clear();
+  control_.reset();
+  netfilter_.reset();
+  plane_.reset();
+}
+
+void Daemon::say_ready() {
+  std::string networks;
+  for (const auto& dnn : config_.dnn_list) {
+    networks += (networks.empty() ? "" : ",") + dnn.dnn + "=" + to_string(dnn.cidr);
+  }
+  std::string gtpu;
+  for (const auto& entry : config_.gtpu.if_list) {
+    gtpu += (gtpu.empty() ? "" : ",") + to_string(*entry.addr.address);
+  }
+  log_.info("start", "ready",
+            {{"n4", to_string(n4_->local())},
+             {"node", config_.pfcp.node_id.text},
+             {"forwarder", plane_->capabilities().name},
+             {"gtpu", gtpu},
+             {"dnns", networks}});
+  runtime::notify_ready("serving N4 at " + to_string(n4_->local()));
+}
+
+int Daemon::run() {
+  const Now now = runtime::now();
+  control_ = std::make_unique<control::UpFunction>(control_settings(config_, now), *plane_);
+  loop_.set_timer(log_timer_, now.steady + kSuppressedEvery);
+  act(control_->start(now));
+  loop_.enable_watchdog();
+  say_ready();
+  const auto code = loop_.run();
+  if (!code) {
+    log_.error("stop", runtime::to_string(code.error()));
+    return kExitFailed;
+  }
+  return *code;
+}
+
+void Daemon::on_n4() {
+  const auto batch = n4_->receive();
+  if (!batch) {
+    log_.warn("n4", runtime::to_string(batch.error()) + ", ignoring");
+    return;
+  }
+  for (const auto& datagram : *batch) {
+    act(control_->on_datagram(runtime::now(), datagram.from, datagram.octets));
+  }
+}
+
+void Daemon::on_plane() {
+  const auto events = plane_->take_events();
+  if (!events.empty()) act(control_->on_plane_events(runtime::now(), events));
+}
+
+void Daemon::on_timer() { act(control_->on_timer(runtime::now())); }
+
+void Daemon::on_stop() {
+  if (stopping_) return;
+  stopping_ = true;
+  log_.info("stop", "stopping as asked");
+  runtime::notify_stopping();
+  std::signal(SIGALRM, give_up);
+  ::alarm(kStopSeconds);
+  act(control_->shutdown(runtime::now()));
+  loop_.set_timer(timer_, {});
+  loop_.stop(0);
+}
+
+void Daemon::act(control::Output output) {
+  if (const std::size_t refused = n4_->send(output.send); refused != 0) {
+    log_.warn("n4", "datagrams that the kernel didn't take, ignoring",
+              {{"count", std::to_string(refused)}});
+  }
+  loop_.set_timer(timer_, output.wake_at);
+  for (auto& record : output.log) write(log_, std::move(record));
+}
+
+}  // namespace upf::app

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/app/host.hpp"
+#include "src/app/log.hpp"
+#include "src/app/n4_port.hpp"
+#include "src/app/netfilter.hpp"
+#include "upf/app/run.hpp"
+#include "upf/control/up_function.hpp"
+#include "upf/dataplane/data_plane.hpp"
+#include "upf/runtime/loop.hpp"
+
+namespace upf::app {
+
+/// Ties socket, plane and control half to the loop. Everything it does is done on the loop's
+/// thread.
+///
+/// Life: open() takes what the host has to give and fails with one line for the operator; run()
+/// serves until SIGTERM or SIGINT. The destructor gives everything back, newest first.
+class Daemon {
+ public:
+  /// `config`: names resolved. `log` outlives the daemon.
+  [[nodiscard]] static Result<std::unique_ptr<Daemon>, std::string> open(
+      const config::Config& config, const Factories& factories, const Host& host, Log& log);
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+  ~Daemon();
+
+  /// The exit code.
+  [[nodiscard]] int run();
+
+ private:
+  Daemon(const config::Config& config, Log& log) : config_(config), log_(log) {}
+
+  [[nodiscard]] Result<void, std::string> open_n4(const Factories& factories, const Host& host);
+  [[nodiscard]] Result<void, std::string> open_plane(const Factories& factories, const Host& host);
+  [[nodiscard]] Result<void, std::string> watch();
+  void say_ready();
+
+  void on_n4();
+  void on_plane();
+  void on_timer();
+  void on_stop();
+  /// Does what the control half asks for.
+  void act(control::Output output);
+
+  config::Config config_;
+  Log& log_;
+  runtime::Loop loop_{};
+  std::unique_ptr<N4Port> n4_{};
+  std::unique_ptr<dataplane::DataPlane> plane_{};
+  std::unique_ptr<Netfilter> netfilter_{};
+  std::unique_ptr<control::UpFunction> control_{};
+  std::vector<runtime::Loop::Source> sources_{};
+  runtime::Loop::Source timer_{};
+  runtime::Loop::Source log_timer_{};
+  bool stopping_{};
+};
+
+}  // namespace upf::app

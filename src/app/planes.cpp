@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include "netlink/gtp5g/host.hpp"
+#include "netlink/gtp5g/plane.hpp"
+#include "upf/app/run.hpp"
+#include "upf/config/config.hpp"
+#include "upf/userplane/user_plane.hpp"
+
+// From the configuration's words to each plane's own settings.
+namespace upf::app {
+namespace {
+
+dataplane::BufferLimits buffer_limits(const config::Buffering& buffering) {
+  dataplane::BufferLimits limits;
+  limits.packets_per_session = buffering.packets;
+  limits.octets_per_session = buffering.bytes;
+  limits.octets_in_all = buffering.total_bytes;
+  limits.drop_oldest = buffering.drop == config::DropPolicy::Oldest;
+  return limits;
+}
+
+gtp5g::Settings gtp5g_settings(const config::Config& config) {
+  gtp5g::Settings settings;
+  settings.interface = config.gtpu.ifname;
+  for (const auto& entry : config.gtpu.if_list) {
+    // The configuration's own check leaves only IPv4 addresses here; a name may have another.
+    if (const auto* v4 = std::get_if<Ipv4>(&*entry.addr.address)) settings.addresses.push_back(*v4);
+  }
+  if (const auto mtu = config.gtpu.if_list.front().mtu; mtu != 0) settings.mtu = mtu;
+  for (const auto& dnn : config.dnn_list) {
+    if (const auto* v4 = std::get_if<Ipv4Prefix>(&dnn.cidr)) settings.ue_networks.push_back(*v4);
+  }
+  settings.qos = config.gtpu.qos;
+  settings.any_version = !config.gtpu.version_check;
+  settings.buffer = buffer_limits(config.gtpu.buffering);
+  return settings;
+}
+
+userplane::Settings userplane_settings(const config::Config& config) {
+  userplane::Settings settings;
+  settings.tun_name = config.gtpu.ifname;
+  settings.mtu = config.gtpu.if_list.front().mtu;
+  for (const auto& entry : config.gtpu.if_list) {
+    settings.local_addresses.push_back({*entry.addr.address, "", entry.network_instance});
+  }
+  for (const auto& dnn : config.dnn_list) settings.ue_pools.push_back(dnn.cidr);
+  settings.workers = config.gtpu.workers;
+  settings.echo_interval = std::chrono::ceil<std::chrono::seconds>(config.gtpu.echo.interval);
+  settings.max_sessions = config.pfcp.limits.sessions;
+  settings.buffers = buffer_limits(config.gtpu.buffering);
+  return settings;
+}
+
+[[nodiscard]] Result<OpenedPlane, std::string> open_gtp5g(const config::Config& config,
+                                                          std::unique_ptr<gtp5g::Host> host) {
+  gtp5g::Settings settings = gtp5g_settings(config);
+  if (settings.addresses.empty()) {
+    return failure(
+        std::string{"gtpu.ifList has no IPv4 address, and forwarder gtp5g has no other"});
+  }
+  auto plane = gtp5g::Plane::open(std::move(settings), std::move(host));
+  if (!plane) return failure(plane.error());
+  std::vector<std::string> notes = (*plane)->notes();
+  return OpenedPlane{std::move(*plane), std::move(notes)};
+}
+
+[[nodiscard]] Result<OpenedPlane, std::string> open_userplane(const config::Config& config) {
+  auto plane = userplane::UserPlane::open(userplane_settings(config));
+  if (!plane) return failure(plane.error());
+  std::vector<std::string> notes = (*plane)->take_notices();
+  return OpenedPlane{std::move(*plane), std::move(notes)};
+}
+
+}  // namespace
+
+Factories with_gtp5g_host(std::function<std::unique_ptr<gtp5g::Host>()> host) {
+  Factories factories;
+  factories.gtp5g = [host = std::move(host)](const config::Config& config) {
+    return open_gtp5g(config, host());
+  };
+  factories.userspace = open_userplane;
+  return factories;
+}
+
+Factories product_factories() { return with_gtp5g_host(gtp5g::linux_host); }
+
+}  // namespace upf::app
