@@ -58,10 +58,14 @@ void keep_earlier(std::optional<TimePoint>& earliest, std::optional<TimePoint> a
 
 }  // namespace
 
-UrrState::UrrState(const rules::UsageUpdate& created, Now now)
+UrrState::UrrState(const rules::UsageUpdate& created, Now now, const UrrState* predecessor)
     : rule_(created.rule), since_(now.wall), last_traffic_(now.steady) {
   constexpr rules::UsageGrant kAll{true, true, true, true, true, true,
                                    true, true, true, true, true, true};
+  if (predecessor != nullptr) {
+    generation_ = predecessor->generation_;
+    start_generation_ = predecessor->start_generation_ + 1;
+  }
   active_ = rule_.immediate_start;
   update({created.rule, kAll}, now);
 }

@@ -48,8 +48,9 @@ struct Counts {
 /// clock matters next.
 class UrrState {
  public:
-  /// `created`: what Create URR said.
-  UrrState(const rules::UsageUpdate& created, Now now);
+  /// `created`: what Create URR said. `predecessor`: the URR of the same ID that it replaces in the
+  /// plane, whose generations must not come again.
+  UrrState(const rules::UsageUpdate& created, Now now, const UrrState* predecessor = nullptr);
 
   void update(const rules::UsageUpdate& update, Now now);
   /// Takes over what a plane has counted.
