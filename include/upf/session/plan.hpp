@@ -109,14 +109,14 @@ class Reservation {
 /// An F-TEID or UE address that the UP function chose, for Created PDR or Updated PDR.
 struct ChosenPdr {
   PdrId id{};
-  std::optional<rules::LocalFTeid> f_teid{};
-  std::vector<rules::UeAddress> ue_addresses{};
+  std::optional<pfcp::FTeid> f_teid{};
+  std::vector<pfcp::UeIpAddress> ue_addresses{};
   bool updated{};  ///< Updated PDR (Table 7.5.9.3-1) instead of Created PDR
 };
 struct ChosenEndpoint {
   std::uint8_t id{};
-  std::optional<rules::LocalFTeid> f_teid{};
-  std::vector<rules::UeAddress> ue_addresses{};
+  std::optional<pfcp::FTeid> f_teid{};
+  std::vector<pfcp::UeIpAddress> ue_addresses{};
 };
 
 /// What is to be done. Move-only: it holds identifiers.
