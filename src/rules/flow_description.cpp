@@ -66,7 +66,7 @@ std::optional<unsigned> number(std::string_view text, unsigned most) {
   return value;
 }
 
-Result<std::optional<std::uint8_t>, Error> parse_protocol(std::string_view token) {
+[[nodiscard]] Result<std::optional<std::uint8_t>, Error> parse_protocol(std::string_view token) {
   if (token == "ip") return std::nullopt;
   for (const auto& [name, value] : kProtocols) {
     if (token == name) return value;
@@ -75,7 +75,7 @@ Result<std::optional<std::uint8_t>, Error> parse_protocol(std::string_view token
   return failure("protocol " + quoted(token) + " is neither 'ip', a known name nor 0 to 255");
 }
 
-Result<PortRange, Error> parse_range(std::string_view text) {
+[[nodiscard]] Result<PortRange, Error> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = number(text.substr(0, dash), 65535);
   const auto last = dash == std::string_view::npos ? first : number(text.substr(dash + 1), 65535);
@@ -84,7 +84,7 @@ Result<PortRange, Error> parse_range(std::string_view text) {
   return PortRange{static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
 }
 
-Result<std::vector<PortRange>, Error> parse_ports(std::string_view list) {
+[[nodiscard]] Result<std::vector<PortRange>, Error> parse_ports(std::string_view list) {
   std::vector<PortRange> ports;
   for (std::size_t at = 0;;) {
     const std::size_t comma = list.find(',', at);
@@ -113,7 +113,7 @@ Prefix masked(Prefix prefix) {
   return prefix;
 }
 
-Result<EndpointMatch, Error> parse_address(std::string_view token) {
+[[nodiscard]] Result<EndpointMatch, Error> parse_address(std::string_view token) {
   EndpointMatch end{};
   std::string_view text = token;
   if (text.starts_with('!')) {
@@ -137,8 +137,8 @@ Result<EndpointMatch, Error> parse_address(std::string_view token) {
 }
 
 /// One `ADDRESS [PORTS]` of which the first token is at `at`; moves `at` behind it.
-Result<EndpointMatch, Error> parse_end(const Tokens& tokens, std::size_t& at,
-                                       std::string_view stop) {
+[[nodiscard]] Result<EndpointMatch, Error> parse_end(const Tokens& tokens, std::size_t& at,
+                                                     std::string_view stop) {
   if (at == tokens.size()) return failure(Error{"it ends where an address is expected"});
   auto end = parse_address(tokens[at++]);
   if (!end || at == tokens.size() || tokens[at] == stop) return end;
@@ -174,7 +174,7 @@ std::optional<Error> contradiction(const FlowDescription& flow) {
   return std::nullopt;
 }
 
-Result<FlowDescription, Error> parse(std::string_view text) {
+[[nodiscard]] Result<FlowDescription, Error> parse(std::string_view text) {
   const Tokens tokens = split(text);
   constexpr std::array<std::string_view, 2> kHead{"permit", "out"};
   for (std::size_t i = 0; i < kHead.size(); ++i) {

@@ -21,7 +21,7 @@ std::optional<rules::BitRate> rate(const std::optional<pfcp::BitRates>& ie) {
 
 bool is_open(pfcp::Gate gate) { return gate == pfcp::Gate::Open; }  // 2 and 3 mean closed (8.2.7)
 
-Result<rules::Interface, Refusal> destination(pfcp::DestinationInterface ie) {
+[[nodiscard]] Result<rules::Interface, Refusal> destination(pfcp::DestinationInterface ie) {
   switch (ie) {
     case pfcp::DestinationInterface::Access:
     case pfcp::DestinationInterface::Core:
@@ -40,7 +40,7 @@ Result<rules::Interface, Refusal> destination(pfcp::DestinationInterface ie) {
 }
 
 /// 8.2.26: one and only one of the flags that say where packets go.
-Result<rules::ApplyAction, Refusal> apply_action(const pfcp::ApplyAction& ie) {
+[[nodiscard]] Result<rules::ApplyAction, Refusal> apply_action(const pfcp::ApplyAction& ie) {
   if (ie.dupl || ie.ipma || ie.ipmd || ie.dfrt || ie.edrt || ie.fssm || ie.mbsu) {
     return unsupported(IeType::ApplyAction, "duplication, multicast and redundancy are not served");
   }
@@ -51,7 +51,8 @@ Result<rules::ApplyAction, Refusal> apply_action(const pfcp::ApplyAction& ie) {
       .drop = ie.drop, .forward = ie.forw, .buffer = ie.buff, .notify_cp = ie.nocp && ie.buff};
 }
 
-Result<rules::OuterHeader, Refusal> outer_header(const pfcp::OuterHeaderCreation& ie) {
+[[nodiscard]] Result<rules::OuterHeader, Refusal> outer_header(
+    const pfcp::OuterHeaderCreation& ie) {
   using Kind = rules::OuterHeader::Kind;
   if (ie.ip_ipv4 || ie.ip_ipv6 || ie.c_tag || ie.s_tag) {
     return unsupported(IeType::OuterHeaderCreation, "outer headers are GTP-U/UDP/IP or UDP/IP");

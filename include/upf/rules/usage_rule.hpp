@@ -107,7 +107,7 @@ struct UsageChange {
   std::optional<std::uint32_t> query_reference{};  ///< Query URR Reference (8.2.90)
   /// User Plane Inactivity Timer (8.2.83), if the request says something of it; 0: off.
   std::optional<std::uint32_t> inactivity_timer{};
-  bool ends{};                    ///< the session ends: final reports of all that is left
+  bool ends{};  ///< the session ends: final reports of all that is left
 };
 
 }  // namespace upf::rules
