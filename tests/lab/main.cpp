@@ -69,16 +69,51 @@ int serve_socket(Script& script, const char* path) {
   return 0;
 }
 
+/// Sends one command and prints the answer; fails if the answer says `"ok":false` or none comes.
+int send_command(const char* path, int count, char** words) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  std::strncpy(name.sun_path, path, sizeof name.sun_path - 1);
+  const Socket socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
+    std::fprintf(stderr, "lab: %s\n", errno_text(path).c_str());
+    return 1;
+  }
+  std::string line;
+  for (int i = 0; i < count; ++i) {
+    const std::string word = words[i];
+    const auto equals = word.find(' ') == std::string::npos ? std::string::npos : word.find('=');
+    line += equals == std::string::npos
+                ? word
+                : word.substr(0, equals + 1) + '"' + word.substr(equals + 1) + '"';
+    line += i + 1 < count ? ' ' : '\n';
+  }
+  (void)::send(socket.fd(), line.data(), line.size(), MSG_NOSIGNAL);
+  std::string answer;
+  char buffer[4096];
+  while (answer.find('\n') == std::string::npos) {
+    const ssize_t length = ::read(socket.fd(), buffer, sizeof buffer);
+    if (length <= 0) break;
+    answer.append(buffer, static_cast<std::size_t>(length));
+  }
+  std::fputs(answer.c_str(), stdout);
+  return answer.find("\"ok\":true") != std::string::npos ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace upf::lab
 
 int main(int argc, char** argv) {
+  if (argc >= 4 && std::strcmp(argv[1], "--connect") == 0) {
+    return upf::lab::send_command(argv[2], argc - 3, argv + 3);
+  }
   upf::lab::Script script;
   if (argc == 1) return upf::lab::serve_standard_input(script);
   if (argc == 3 && std::strcmp(argv[1], "--socket") == 0)
     return upf::lab::serve_socket(script, argv[2]);
   std::fprintf(stderr,
                "usage: lab [--socket PATH]\n"
+               "       lab --connect PATH COMMAND [NAME=VALUE...]\n"
                "Plays SMFs, gNBs and UEs around a UPF: one command a line, one line of JSON back.\n"
                "Commands: echo help | lab\n");
   return 2;

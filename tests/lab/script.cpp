@@ -76,7 +76,7 @@ Json to_json(const SessionReport& report) {
 }
 
 /// A refusal by the UPF is an error of the command: scripts stop there unless they expect it.
-Result<Json, std::string> to_json(const Result<Answer, std::string>& answer) {
+[[nodiscard]] Result<Json, std::string> to_json(const Result<Answer, std::string>& answer) {
   if (!answer) return failure(answer.error());
   if (answer->cause != 1) return failure("the UPF refused: cause " + std::to_string(answer->cause));
   return Json{
