@@ -1,0 +1,154 @@
+"""SDF filters, precedence, gates, QFI, usage."""
+
+import gtp
+import n4
+import net
+import pytest
+from scapy.contrib import pfcp
+from test_sessions import TEID, activate, establish
+
+DOWNLINK = (0x2001, net.GNB1)
+
+
+def received(host, quiet=0.3):
+    payloads = []
+    while (one := host.receive(quiet)) is not None:
+        payloads.append(one[0])
+    return payloads
+
+
+# cases.md 35: ports and addresses swap on the uplink, and only there
+@pytest.mark.parametrize("text", [
+    f"permit out udp from {net.DN} 7000 to assigned",
+    f"permit out 17 from {net.DN}/32 6999-7001 to {net.UE1} 5000",
+    f"permit out ip from {net.DN} 80,7000 to any",
+])
+def test_a_filter_matches_both_directions_by_its_downlink_view(upf, smf, gnb, host, text):
+    smf.establish(
+        n4.pdr_uplink(1, 1, teid=TEID, precedence=10, filters=[text]),
+        n4.pdr_downlink(2, 2, precedence=10, filters=[text], qers=[1]),
+        n4.far_forward(1), n4.far_forward(2, n4.ACCESS, DOWNLINK), n4.qer(1, qfi=5))
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"matches")))
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"other port", dport=7002)))
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"other host", to=net.DN2)))
+    assert received(host) == [b"matches"]
+    host.send(b"matches")
+    packet = gnb.receive()
+    assert packet.qfi == 5 and packet.inner[gtp.Raw].load == b"matches"
+
+
+def test_the_lowest_precedence_value_wins(upf, smf, gnb, host):
+    text = f"permit out udp from {net.DN} 7000 to assigned"
+    smf.establish(
+        n4.pdr_uplink(1, 1, teid=TEID, precedence=255), n4.pdr_downlink(2, 2, precedence=255, qers=[1]),
+        n4.pdr_uplink(3, 3, teid=TEID, precedence=20, filters=[text]),
+        n4.pdr_downlink(4, 2, precedence=20, filters=[text], qers=[2]),
+        n4.far_forward(1), n4.far_forward(2, n4.ACCESS, DOWNLINK), n4.far_drop(3),
+        n4.qer(1, qfi=1), n4.qer(2, qfi=2))
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"filtered")))
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"default", sport=5001)))
+    gnb.send(gtp.uplink(TEID, gtp.IP(src=net.UE1, dst=net.DN) / gtp.ICMP() / gtp.Raw(b"ping")))
+    assert gnb.receive().qfi == 1  # the echo reply, by the default PDR
+    host.send(b"filtered")
+    assert gnb.receive().qfi == 2
+
+
+# cases.md 40
+def test_every_sdf_filter_of_a_pdr_counts(upf, smf, gnb, host):
+    filters = [f"permit out udp from {net.DN} {port} to assigned" for port in (7000, 7001)]
+    smf.establish(n4.pdr_uplink(1, 1, teid=TEID, filters=filters), n4.far_forward(1))
+    for port in (7000, 7001, 7002):
+        gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"to %d" % port, dport=port)))
+    ports = [host.frame_from(net.UE1)[gtp.UDP].dport for _ in range(2)]
+    assert ports == [7000, 7001]
+    assert host.frame_from(net.UE1, 0.3) is None
+
+
+# cases.md 7
+@pytest.mark.parametrize("text", ["aaaaaaaabbbbcccc", "", "permit out", "permit out ip from any to any trailing"])
+def test_a_bad_flow_description_refuses_the_request(upf, smf, text):
+    smf.establish(n4.pdr_uplink(teid=TEID, filters=[text]), n4.far_forward(1), expect=n4.MANDATORY_INCORRECT)
+
+
+# cases.md 44
+def test_gates_close_and_open(upf, smf, gnb, host):
+    session = establish(smf, n4.qer(1), qers=[1], downlink=DOWNLINK)
+    session.modify(n4.qer(1, uplink_open=False, downlink_open=False, update=True))
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"closed")))
+    host.send(b"closed")
+    assert received(host) == [] and gnb.drain() == []
+    session.modify(n4.qer(1, update=True))
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"open")))
+    host.send(b"open")
+    assert received(host) == [b"open"]
+    assert gnb.receive().inner[gtp.Raw].load == b"open"
+
+
+def test_qfi_0_to_63_reach_the_gnb(upf, smf, gnb, host):
+    session = establish(smf, n4.qer(1, qfi=0), qers=[1], downlink=DOWNLINK)
+    for qfi in (0, 15, 16, 63):
+        session.modify(n4.qer(1, qfi=qfi, update=True))
+        host.send(b"qfi")
+        assert gnb.receive().qfi == qfi
+
+
+def volumes(report):
+    volume = n4.one_of(report, pfcp.IE_VolumeMeasurement)
+    return volume.total, volume.uplink, volume.downlink
+
+
+def usage_trigger(report):
+    trigger = n4.one_of(report, pfcp.IE_UsageReportTrigger)
+    assert trigger.length == 3
+    raised = [field.name for field in trigger.fields_desc[2:-1] if getattr(trigger, field.name)]
+    assert len(raised) == 1, f"exactly one trigger bit is allowed: {raised}"
+    return raised[0]
+
+
+def send_both_ways(gnb, host, count):
+    """`count` packets each way; (octets up, octets down) of the T-PDUs."""
+    for number in range(count):
+        gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"u" * (100 + number))))
+        host.send(b"d" * (200 + number))
+    assert len(received(host)) == count and len(gnb.drain()) == count
+    return (sum(28 + 100 + number for number in range(count)), sum(28 + 200 + number for number in range(count)))
+
+
+def layer(plane, octets, count):
+    """gtp5g counts what is behind the UDP header, the user-space plane whole T-PDUs."""
+    return octets if plane == "userspace" else octets - 28 * count
+
+
+# cases.md 50, 53
+def test_deletion_brings_exactly_one_final_report(upf, plane, smf, gnb, host):
+    session = establish(smf, n4.urr(1, threshold=1 << 40), urrs=[1], downlink=DOWNLINK)
+    up, down = (layer(plane, octets, 10) for octets in send_both_ways(gnb, host, 10))
+    answer = session.delete()
+    [report] = n4.all_of(answer, pfcp.IE_UsageReport_SDR)
+    assert n4.one_of(report, pfcp.IE_URR_Id).id == 1
+    assert usage_trigger(report) == "TERMR"
+    assert volumes(report) == (up + down, up, down)
+    assert smf.wait_report(0.3) is None
+
+
+def test_query_takes_the_reading(upf, plane, smf, gnb, host):
+    session = establish(smf, n4.urr(1, threshold=1 << 40), urrs=[1], downlink=DOWNLINK)
+    numbers = []
+    for count in (3, 0):
+        up, down = (layer(plane, octets, count) for octets in send_both_ways(gnb, host, count)) if count else (0, 0)
+        [report] = n4.all_of(session.modify(n4.query_urr(1)), pfcp.IE_UsageReport_SMR)
+        assert usage_trigger(report) == "IMMER"
+        assert volumes(report) == (up + down, up, down)
+        numbers.append(n4.one_of(report, pfcp.IE_UR_SEQN).number)
+    assert numbers[1] == numbers[0] + 1
+
+
+def test_a_volume_threshold_is_reported(upf, plane, smf, gnb, host):
+    establish(smf, n4.urr(1, threshold=1000), urrs=[1], downlink=DOWNLINK)
+    send_both_ways(gnb, host, 5)
+    report = smf.wait_report()
+    assert report is not None, "no Session Report"
+    assert n4.one_of(report.payload, pfcp.IE_ReportType).USAR == 1
+    [usage] = n4.all_of(report.payload, pfcp.IE_UsageReport_SRR)
+    assert usage_trigger(usage) == "VOLTH"
+    assert volumes(usage)[0] >= 1000
