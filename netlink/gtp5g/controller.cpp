@@ -70,6 +70,8 @@ Controller::~Controller() {
     const KernelPlan plan = make_plan(seid, session.installed, {}, ids_);
     (void)send(seid, plan.remove);
   }
+  // The socket before the link: the module frees what uplink packets under way still use.
+  parts_.gtpu.reset();
   // With the rtnl lock held for good, one more call would only hang the exit as well.
   if (!parts_.socket->broken()) (void)parts_.host->remove_link(parts_.link);
 }

@@ -87,13 +87,14 @@ std::vector<dataplane::Event> Controller::take_events() {
 /// Packets are held (or sent on, if their FAR forwards by now); reports wait for take_events(),
 /// because this is also called in the middle of a change.
 void Controller::drain_events() {
+  bool overrun = false;
   for (int i = 0; i < kMostDatagrams; ++i) {
     const auto size = parts_.events->receive(receive_buffer_);
     if (!size) {
       if (size.error() == EINTR) continue;
       if (size.error() != ENOBUFS) return;
-      ++counts_.overruns;
-      pending_.emplace_back(dataplane::Overrun{});
+      ++counts_.overruns;  // what is still queued comes after it
+      if (!std::exchange(overrun, true)) pending_.emplace_back(dataplane::Overrun{});
       continue;
     }
     const auto datagram =

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kOuterHeaders = 44;
 constexpr std::uint32_t kLeastMtu = 576;
 
-Result<std::string, std::string> module_version(SafeSocket& socket) {
+[[nodiscard]] Result<std::string, std::string> module_version(SafeSocket& socket) {
   const std::vector<netlink::GenlRequest> request{version_request(socket.family().id)};
   const auto answers = socket.transact(request);
   if (!answers) return failure(answers.error().detail);
@@ -24,7 +24,7 @@ Result<std::string, std::string> module_version(SafeSocket& socket) {
   return failure(std::string{"the gtp5g module doesn't say its version: it is older than 0.9.3"});
 }
 
-Result<void, std::string> check_module(const Settings& settings, Parts& parts) {
+[[nodiscard]] Result<void, std::string> check_module(const Settings& settings, Parts& parts) {
   auto version = module_version(*parts.socket);
   if (!version) return failure(version.error());
   parts.version = *version;
@@ -37,7 +37,7 @@ Result<void, std::string> check_module(const Settings& settings, Parts& parts) {
   return {};
 }
 
-Result<void, std::string> open_events(const Settings& settings, Parts& parts) {
+[[nodiscard]] Result<void, std::string> open_events(const Settings& settings, Parts& parts) {
   const auto& groups = parts.socket->family().groups;
   const auto group = std::ranges::find(groups, kEventGroup, &netlink::Family::Group::name);
   if (group == groups.end()) {
@@ -49,7 +49,7 @@ Result<void, std::string> open_events(const Settings& settings, Parts& parts) {
   return {};
 }
 
-Result<std::uint32_t, std::string> choose_mtu(const Settings& settings, Host& host) {
+[[nodiscard]] Result<std::uint32_t, std::string> choose_mtu(const Settings& settings, Host& host) {
   if (settings.mtu) return *settings.mtu;
   auto mtu = host.mtu_at(settings.addresses.front());
   if (!mtu) return failure(mtu.error());
@@ -60,7 +60,7 @@ Result<std::uint32_t, std::string> choose_mtu(const Settings& settings, Host& ho
   return *mtu - kOuterHeaders;
 }
 
-Result<void, std::string> make_link(const Settings& settings, Parts& parts) {
+[[nodiscard]] Result<void, std::string> make_link(const Settings& settings, Parts& parts) {
   auto gtpu = parts.host->open_gtpu(settings.addresses, settings.port);
   if (!gtpu) return failure(gtpu.error());
   parts.gtpu = std::move(*gtpu);
@@ -73,7 +73,7 @@ Result<void, std::string> make_link(const Settings& settings, Parts& parts) {
   return {};
 }
 
-Result<void, std::string> finish_link(const Settings& settings, Parts& parts) {
+[[nodiscard]] Result<void, std::string> finish_link(const Settings& settings, Parts& parts) {
   for (const Ipv4Prefix& network : settings.ue_networks) {
     if (auto ok = parts.host->add_route(parts.link, network); !ok) return ok;
   }
@@ -106,6 +106,7 @@ Result<Parts, std::string> start_up(const Settings& settings, std::unique_ptr<Ho
   if (auto ok = open_events(settings, parts); !ok) return failure(ok.error());
   if (auto ok = make_link(settings, parts); !ok) return failure(ok.error());
   if (auto ok = finish_link(settings, parts); !ok) {
+    parts.gtpu.reset();
     (void)parts.host->remove_link(parts.link);
     return failure(ok.error());
   }
