@@ -3,38 +3,6 @@
 namespace upf::control {
 namespace {
 
-pfcp::FTeid to_pfcp(const rules::LocalFTeid& tunnel) {
-  return {.teid = tunnel.teid, .ipv4 = tunnel.ipv4, .ipv6 = tunnel.ipv6};
-}
-
-pfcp::UeIpAddress to_pfcp(const rules::UeAddress& address) {
-  pfcp::UeIpAddress ie{.ipv4 = address.ipv4, .is_destination = address.is_destination};
-  if (address.ipv6) {
-    ie.ipv6 = address.ipv6->address;
-    if (address.ipv6->length != 64) ie.ipv6_prefix_length = address.ipv6->length;
-  }
-  return ie;
-}
-
-template <class Ie, class Chosen>
-Ie chosen_ie(const Chosen& chosen) {
-  Ie ie;
-  if (chosen.f_teid) ie.local_f_teid = to_pfcp(*chosen.f_teid);
-  for (const auto& address : chosen.ue_addresses) ie.ue_ip_addresses.push_back(to_pfcp(address));
-  return ie;
-}
-
-template <class Ie>
-std::vector<Ie> chosen_pdr_ies(const session::Plan& plan, bool updated) {
-  std::vector<Ie> ies;
-  for (const session::ChosenPdr& chosen : plan.chosen_pdrs) {
-    if (chosen.updated != updated) continue;
-    ies.push_back(chosen_ie<Ie>(chosen));
-    ies.back().pdr_id = chosen.id;
-  }
-  return ies;
-}
-
 session::FailedRule to_failed_rule(const dataplane::RuleId& rule) {
   using Kind = session::FailedRule::Kind;
   return {static_cast<Kind>(rule.index()),
@@ -42,40 +10,6 @@ session::FailedRule to_failed_rule(const dataplane::RuleId& rule) {
 }
 
 }  // namespace
-
-pfcp::FailedRuleId to_pfcp(const session::FailedRule& rule) {
-  using Kind = session::FailedRule::Kind;
-  switch (rule.kind) {
-    case Kind::Pdr:
-      return {PdrId{static_cast<std::uint16_t>(rule.id)}};
-    case Kind::Far:
-      return {FarId{rule.id}};
-    case Kind::Qer:
-      return {QerId{rule.id}};
-    case Kind::Urr:
-      return {UrrId{rule.id}};
-    case Kind::Bar:
-      return {BarId{static_cast<std::uint8_t>(rule.id)}};
-  }
-  return {};
-}
-
-std::vector<pfcp::CreatedPdr> created_pdrs(const session::Plan& plan) {
-  return chosen_pdr_ies<pfcp::CreatedPdr>(plan, false);
-}
-
-std::vector<pfcp::UpdatedPdr> updated_pdrs(const session::Plan& plan) {
-  return chosen_pdr_ies<pfcp::UpdatedPdr>(plan, true);
-}
-
-std::vector<pfcp::CreatedTrafficEndpoint> created_endpoints(const session::Plan& plan) {
-  std::vector<pfcp::CreatedTrafficEndpoint> ies;
-  for (const session::ChosenEndpoint& chosen : plan.chosen_endpoints) {
-    ies.push_back(chosen_ie<pfcp::CreatedTrafficEndpoint>(chosen));
-    ies.back().traffic_endpoint_id = chosen.id;
-  }
-  return ies;
-}
 
 session::Refusal refusal_of(const dataplane::Failure& failure) {
   session::Refusal refusal{.cause = pfcp::Cause::RuleCreationModificationFailure,

@@ -6,16 +6,10 @@
 
 #include "src/control/core.hpp"
 #include "upf/control/usage_report.hpp"
-#include "upf/pfcp/ies/session.hpp"
 #include "upf/pfcp/messages/session.hpp"
+#include "upf/session/answer.hpp"
 
 namespace upf::control {
-
-[[nodiscard]] pfcp::FailedRuleId to_pfcp(const session::FailedRule& rule);
-[[nodiscard]] std::vector<pfcp::CreatedPdr> created_pdrs(const session::Plan& plan);
-[[nodiscard]] std::vector<pfcp::UpdatedPdr> updated_pdrs(const session::Plan& plan);
-[[nodiscard]] std::vector<pfcp::CreatedTrafficEndpoint> created_endpoints(
-    const session::Plan& plan);
 
 /// What a plane's failure means for the answer (8.2.1).
 [[nodiscard]] session::Refusal refusal_of(const dataplane::Failure& failure);
@@ -28,7 +22,7 @@ void refuse(Response& response, const session::Refusal& refusal) {
   response.cause = refusal.cause;
   response.offending_ie = refusal.offending_ie;
   if constexpr (requires { response.failed_rule_id; }) {
-    if (refusal.failed_rule) response.failed_rule_id = to_pfcp(*refusal.failed_rule);
+    if (refusal.failed_rule) response.failed_rule_id = session::to_ie(*refusal.failed_rule);
   }
 }
 

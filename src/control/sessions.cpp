@@ -29,8 +29,8 @@ bool has_address(const pfcp::FSeid& cp, const IpAddress& address) {
 }
 
 // Our addresses in the family, or families, that the peer speaks.
-pfcp::FSeid up_f_seid(const Settings& settings, Seid seid, const pfcp::FSeid& peer) {
-  pfcp::FSeid ours{.seid = seid};
+pfcp::FSeid up_f_seid(const Settings& settings, const pfcp::FSeid& peer) {
+  pfcp::FSeid ours;
   if (peer.ipv4 || !settings.n4_ipv6) ours.ipv4 = settings.n4_ipv4;
   if (peer.ipv6 || !ours.ipv4) ours.ipv6 = settings.n4_ipv6;
   return ours;
@@ -68,20 +68,14 @@ void Sessions::on_establishment(const n4::Request& request) {
   if (!plan) return refuse_with(plan.error());
   const Seid seid = plan->next.seid;
   for (const Seid old : plan->supersedes) end_and_report(old);
-  response.created_pdrs = created_pdrs(*plan);
-  response.created_traffic_endpoints = created_endpoints(*plan);
+  const auto accepted = session::establishment_accepted(
+      *plan, core_.node, up_f_seid(core_.settings, decoded->cp_f_seid));
   const auto done = execute(std::move(*plan), nullptr);
-  if (!done) {
-    response.created_pdrs.clear();
-    response.created_traffic_endpoints.clear();
-    return refuse_with(done.error());
-  }
-  response.cause = pfcp::Cause::RequestAccepted;
-  response.up_f_seid = up_f_seid(core_.settings, seid, decoded->cp_f_seid);
+  if (!done) return refuse_with(done.error());
   const session::Session& session = *core_.store.find(seid);
   core_.log_session(Level::Info, session, "session-establishment",
                     "session established " + counts_of(session.rules), peer);
-  core_.answer(request, response, peer_seid);
+  core_.answer(request, accepted, peer_seid);
 }
 
 void Sessions::on_modification(const n4::Request& request) {
@@ -107,16 +101,9 @@ void Sessions::on_modification(const n4::Request& request) {
   const Seid seid = before.seid;
   auto plan = session::plan_modification(core_.sessions, before, *decoded);
   if (!plan) return refuse_with(plan.error());
-  response.created_pdrs = created_pdrs(*plan);
-  response.updated_pdrs = updated_pdrs(*plan);
-  response.created_traffic_endpoints = created_endpoints(*plan);
+  auto accepted = session::modification_accepted(*plan);
   auto done = execute(std::move(*plan), &before.installed);
-  if (!done) {
-    response.created_pdrs.clear();
-    response.updated_pdrs.clear();
-    response.created_traffic_endpoints.clear();
-    return refuse_with(done.error());
-  }
+  if (!done) return refuse_with(done.error());
 
   const session::Session& after = *core_.store.find(seid);
   settle_pages(after);

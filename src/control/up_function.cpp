@@ -1,21 +1,152 @@
 #include "upf/control/up_function.hpp"
 
+#include <utility>
+
+#include "src/control/core.hpp"
+#include "src/control/nodes.hpp"
+#include "src/control/reporting.hpp"
+#include "src/control/sessions.hpp"
+
 namespace upf::control {
 
-struct UpFunction::Impl {};
+using pfcp::MessageType;
+struct UpFunction::Impl {
+  Core core;
+  Sessions sessions{core};
+  Reporting reporting{core, sessions};
+  Nodes nodes{core, sessions};
 
-UpFunction::UpFunction(Settings /*settings*/, dataplane::DataPlane& /*plane*/) {}
+  Impl(Settings settings, dataplane::DataPlane& plane) : core(std::move(settings), plane) {}
+
+  void on_request(const n4::Request& request);
+  void serve(const n4::Request& request);
+  void on_response(const n4::Response& response);
+  void on_expired(const n4::Expired& expired);
+  void on_event(const dataplane::Event& event);
+  [[nodiscard]] Output finish();
+};
+
+UpFunction::UpFunction(Settings settings, dataplane::DataPlane& plane)
+    : impl_(std::make_unique<Impl>(std::move(settings), plane)) {}
 UpFunction::~UpFunction() = default;
-Output UpFunction::start(const Now& /*now*/) { return {}; }
-Output UpFunction::on_datagram(const Now& /*now*/, const SocketAddress& /*from*/,
-                               wire::Bytes /*datagram*/) {
-  return {};
+
+Output UpFunction::Impl::finish() {
+  reporting.flush();
+  core.wake_by(nodes.wake_at());
+  return core.finish();
 }
-Output UpFunction::on_timer(const Now& /*now*/) { return {}; }
-Output UpFunction::on_plane_events(const Now& /*now*/,
-                                   const std::vector<dataplane::Event>& /*events*/) {
-  return {};
+
+Output UpFunction::start(const Now& now) {
+  impl_->core.begin(now);
+  impl_->nodes.start();
+  return impl_->finish();
 }
-Output UpFunction::shutdown(const Now& /*now*/) { return {}; }
+
+Output UpFunction::on_datagram(const Now& now, const SocketAddress& from, wire::Bytes datagram) {
+  Core& core = impl_->core;
+  core.begin(now);
+  if (core.guard.allows(from.ip)) {
+    n4::Input input = core.endpoint.on_datagram(now, from, datagram);
+    core.out.send = std::move(input.send);
+    impl_->nodes.heard(from.ip);
+    for (const n4::Received& received : input.received) {
+      if (const auto* request = std::get_if<n4::Request>(&received)) {
+        impl_->on_request(*request);
+      } else {
+        impl_->on_response(std::get<n4::Response>(received));
+      }
+    }
+  }
+  return impl_->finish();
+}
+
+Output UpFunction::on_timer(const Now& now) {
+  Core& core = impl_->core;
+  core.begin(now);
+  n4::Timeouts timeouts = core.endpoint.on_timer(now);
+  core.out.send = std::move(timeouts.send);
+  for (const n4::Expired& expired : timeouts.expired) impl_->on_expired(expired);
+  impl_->reporting.on_usage_timer();
+  impl_->nodes.on_timer();
+  return impl_->finish();
+}
+
+Output UpFunction::on_plane_events(const Now& now, const std::vector<dataplane::Event>& events) {
+  impl_->core.begin(now);
+  for (const dataplane::Event& event : events) impl_->on_event(event);
+  return impl_->finish();
+}
+
+Output UpFunction::shutdown(const Now& now) {
+  impl_->core.begin(now);
+  impl_->nodes.shutdown();
+  return impl_->core.finish();
+}
+
+void UpFunction::Impl::on_request(const n4::Request& request) {
+  const IpAddress& source = request.key.peer.ip;
+  const bool stranger = !core.associations.is_known(source);
+  if (stranger && request.key.type != MessageType::HeartbeatRequest &&
+      !core.guard.admits(core.now.steady, source)) {
+    return core.endpoint.abandon(request.key);
+  }
+  serve(request);
+}
+
+void UpFunction::Impl::serve(const n4::Request& request) {
+  switch (request.key.type) {
+    case MessageType::HeartbeatRequest:
+      return nodes.on_heartbeat(request);
+    case MessageType::PfdManagementRequest:
+      return nodes.on_pfd_management(request);
+    case MessageType::AssociationSetupRequest:
+      return nodes.on_setup(request);
+    case MessageType::AssociationUpdateRequest:
+      return nodes.on_update(request);
+    case MessageType::AssociationReleaseRequest:
+      return nodes.on_release(request);
+    case MessageType::NodeReportRequest:
+      return nodes.on_node_report(request);
+    case MessageType::SessionSetDeletionRequest:
+      return nodes.on_set_deletion(request);
+    case MessageType::SessionSetModificationRequest:
+      return nodes.on_set_modification(request);
+    case MessageType::SessionEstablishmentRequest:
+      return sessions.on_establishment(request);
+    case MessageType::SessionModificationRequest:
+      return sessions.on_modification(request);
+    case MessageType::SessionDeletionRequest:
+      return sessions.on_deletion(request);
+    default:
+      // Session Report Request: only UP functions send it. 7.6.4: unexpected, discarded.
+      return core.endpoint.abandon(request.key);
+  }
+}
+
+void UpFunction::Impl::on_response(const n4::Response& response) {
+  if (reporting.on_response(response)) return;
+  (void)nodes.on_response(response);
+}
+
+void UpFunction::Impl::on_expired(const n4::Expired& expired) {
+  if (reporting.on_expired(expired)) return;
+  (void)nodes.on_expired(expired);
+}
+
+void UpFunction::Impl::on_event(const dataplane::Event& event) {
+  struct Visitor {
+    Impl& impl;
+    void operator()(const dataplane::DownlinkData& e) const { impl.reporting.on_event(e); }
+    void operator()(const dataplane::LimitReached& e) const { impl.reporting.on_event(e); }
+    void operator()(const dataplane::TrafficStart& e) const { impl.reporting.on_event(e); }
+    void operator()(const dataplane::ErrorIndication& e) const { impl.reporting.on_event(e); }
+    void operator()(const dataplane::PathState& e) const { impl.nodes.on_event(e); }
+    void operator()(const dataplane::Overrun&) const {
+      impl.core.log({.level = LogRecord::Level::Warning,
+                     .text = "data plane events were lost, counters are read again"});
+    }
+  };
+  std::visit(Visitor{*this}, event);
+}
 
 }  // namespace upf::control

@@ -16,6 +16,8 @@
 namespace upf::n4 {
 namespace {
 
+using pfcp::MessageType;
+
 constexpr std::size_t kLengthOffset = 4;  ///< the length field counts from here
 
 std::size_t digest_of(wire::Bytes octets) {
@@ -26,7 +28,7 @@ std::size_t digest_of(wire::Bytes octets) {
 wire::Octets version_not_supported(const Header& header) {
   wire::Writer out;
   out.be<std::uint8_t>(1U << 5U);
-  out.be<std::uint8_t>(message_type::kVersionNotSupportedResponse);
+  out.be<std::uint8_t>(static_cast<std::uint8_t>(MessageType::VersionNotSupportedResponse));
   out.be<std::uint16_t>(4);
   out.be<std::uint32_t, 3>(header.sequence);
   out.be<std::uint8_t>(0);
@@ -36,7 +38,8 @@ wire::Octets version_not_supported(const Header& header) {
 }  // namespace
 
 std::size_t Endpoint::KeyHash::operator()(const RequestKey& key) const noexcept {
-  const std::size_t low = (static_cast<std::size_t>(key.sequence) << 8U) | key.type;
+  const std::size_t low =
+      (static_cast<std::size_t>(key.sequence) << 8U) | static_cast<std::size_t>(key.type);
   return std::hash<SocketAddress>{}(key.peer) * 0x9e3779b97f4a7c15ULL ^ low * 0xff51afd7ed558ccdULL;
 }
 
@@ -74,12 +77,13 @@ void Endpoint::on_message(const Now& now, const SocketAddress& from, const Heade
                           wire::Bytes message, bool invalid_length, Input& input) {
   if (header.version != 1) {  // 7.6.2; an answer is never answered, whatever its version
     ++counters_.unsupported_version;
-    if (!is_response(header.type)) input.send.push_back({from, version_not_supported(header)});
+    if (!pfcp::is_response(header.type))
+      input.send.push_back({from, version_not_supported(header)});
     return;
   }
   if (is_request(header.type)) {
     on_request(now, from, header, message, invalid_length, input);
-  } else if (is_response(header.type)) {
+  } else if (pfcp::is_response(header.type)) {
     on_response(from, header, message, invalid_length, input);
   } else {
     ++counters_.unknown_type;  // 7.6.4: discarded silently
@@ -89,7 +93,7 @@ void Endpoint::on_message(const Now& now, const SocketAddress& from, const Heade
 void Endpoint::on_request(const Now& now, const SocketAddress& from, const Header& header,
                           wire::Bytes message, bool invalid_length, Input& input) {
   const RequestKey key{from, header.sequence, header.type};
-  if (header.type != message_type::kHeartbeatRequest) {
+  if (header.type != MessageType::HeartbeatRequest) {
     const std::size_t digest = digest_of(message);
     if (const auto found = index_.find(key); found != index_.end()) {
       const Seen& seen = *found->second.at;
@@ -136,15 +140,15 @@ void Endpoint::on_response(const SocketAddress& from, const Header& header, wire
 std::optional<std::uint32_t> Endpoint::match(const SocketAddress& from,
                                              const Header& header) const {
   const auto answers = [&](const Own& own) {
-    return own.to.ip == from.ip && (header.type == own.type + 1 ||
-                                    header.type == message_type::kVersionNotSupportedResponse);
+    return own.to.ip == from.ip && (header.type == pfcp::response_to(own.type) ||
+                                    header.type == MessageType::VersionNotSupportedResponse);
   };
   const auto exact = own_.find(header.sequence);
   if (exact != own_.end() && answers(exact->second)) return exact->first;
 
   const bool fixed_sequence =
-      header.sequence == 1 && (header.type == message_type::kAssociationSetupResponse ||
-                               header.type == message_type::kAssociationReleaseResponse);
+      header.sequence == 1 && (header.type == MessageType::AssociationSetupResponse ||
+                               header.type == MessageType::AssociationReleaseResponse);
   if (!fixed_sequence) return std::nullopt;
   std::optional<std::uint32_t> only;
   for (const auto& [sequence, own] : own_) {
@@ -177,7 +181,7 @@ std::optional<OwnRequest> Endpoint::request(const Now& now, const SocketAddress&
   const std::uint32_t sequence = next_sequence();
   write_sequence(message, sequence);
   Own own{.to = to,
-          .type = message[1],
+          .type = static_cast<MessageType>(message[1]),
           .message = std::move(message),
           .due = now.steady + settings_.retransmit_after};
   send.push_back({to, own.message});

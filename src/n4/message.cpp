@@ -1,8 +1,5 @@
 #include "upf/n4/message.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "upf/base/assert.hpp"
 
 namespace upf::n4 {
@@ -12,13 +9,9 @@ constexpr std::uint8_t kSeidFlag = 0x01;
 constexpr std::uint8_t kPriorityFlag = 0x02;
 constexpr std::uint8_t kFollowOnFlag = 0x04;
 
-constexpr std::array<std::uint8_t, 12> kRequests{1, 3, 5, 7, 9, 12, 14, 16, 50, 52, 54, 56};
-constexpr std::array<std::uint8_t, 13> kResponses{2, 4, 6, 8, 10, 11, 13, 15, 17, 51, 53, 55, 57};
-
 }  // namespace
 
-bool is_request(std::uint8_t type) { return std::ranges::binary_search(kRequests, type); }
-bool is_response(std::uint8_t type) { return std::ranges::binary_search(kResponses, type); }
+bool is_request(pfcp::MessageType type) { return pfcp::is_known(type) && !pfcp::is_response(type); }
 
 std::optional<Header> read_header(wire::Bytes octets) {
   wire::Reader in{octets};
@@ -26,7 +19,7 @@ std::optional<Header> read_header(wire::Bytes octets) {
   const std::uint8_t flags = in.be<std::uint8_t>();
   header.version = static_cast<std::uint8_t>(flags >> 5U);
   header.follow_on = (flags & kFollowOnFlag) != 0;
-  header.type = in.be<std::uint8_t>();
+  header.type = static_cast<pfcp::MessageType>(in.be<std::uint8_t>());
   header.length = in.be<std::uint16_t>();
   if ((flags & kSeidFlag) != 0) header.seid = in.be<std::uint64_t>();
   header.sequence = in.be<std::uint32_t, 3>();

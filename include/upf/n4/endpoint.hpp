@@ -20,7 +20,7 @@ namespace upf::n4 {
 struct RequestKey {
   SocketAddress peer{};
   std::uint32_t sequence{};
-  std::uint8_t type{};
+  pfcp::MessageType type{};
   bool operator==(const RequestKey&) const = default;
 };
 
@@ -52,7 +52,7 @@ struct Response {
 struct Expired {
   OwnRequest request{};
   SocketAddress peer{};
-  std::uint8_t type{};
+  pfcp::MessageType type{};
 };
 
 using Received = std::variant<Request, Response>;
@@ -167,7 +167,7 @@ class Endpoint {
   };
   struct Own {
     SocketAddress to{};
-    std::uint8_t type{};
+    pfcp::MessageType type{};
     wire::Octets message{};
     unsigned repeated{};
     TimePoint due{};

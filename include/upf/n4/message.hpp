@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "upf/base/address.hpp"
-#include "upf/base/result.hpp"
+#include "upf/pfcp/message_type.hpp"
 #include "upf/wire/cursor.hpp"
 
 /// PFCP over UDP without a socket and without a clock: transactions, associations, heartbeats.
@@ -22,36 +22,15 @@ struct Datagram {
   bool operator==(const Datagram&) const = default;
 };
 
-/// TS 29.244 Table 7.3-1.
-namespace message_type {
-inline constexpr std::uint8_t kHeartbeatRequest = 1;
-inline constexpr std::uint8_t kHeartbeatResponse = 2;
-inline constexpr std::uint8_t kPfdManagementRequest = 3;
-inline constexpr std::uint8_t kAssociationSetupRequest = 5;
-inline constexpr std::uint8_t kAssociationSetupResponse = 6;
-inline constexpr std::uint8_t kAssociationUpdateRequest = 7;
-inline constexpr std::uint8_t kAssociationReleaseRequest = 9;
-inline constexpr std::uint8_t kAssociationReleaseResponse = 10;
-inline constexpr std::uint8_t kVersionNotSupportedResponse = 11;
-inline constexpr std::uint8_t kNodeReportRequest = 12;
-inline constexpr std::uint8_t kSessionSetDeletionRequest = 14;
-inline constexpr std::uint8_t kSessionSetModificationRequest = 16;
-inline constexpr std::uint8_t kSessionEstablishmentRequest = 50;
-inline constexpr std::uint8_t kSessionModificationRequest = 52;
-inline constexpr std::uint8_t kSessionDeletionRequest = 54;
-inline constexpr std::uint8_t kSessionReportRequest = 56;
-}  // namespace message_type
+/// Whether Table 7.3-1 lists it as one that asks for an answer.
+[[nodiscard]] bool is_request(pfcp::MessageType type);
 
-/// The types of Table 7.3-1 that ask for an answer.
-[[nodiscard]] bool is_request(std::uint8_t type);
-/// The types of Table 7.3-1 that are answers. An unknown type is neither.
-[[nodiscard]] bool is_response(std::uint8_t type);
-
-/// The PFCP header, TS 29.244 7.2.2.
+/// The PFCP header, TS 29.244 7.2.2, as it stands in a datagram. pfcp::decode_header refuses what
+/// the transaction layer has to answer: other versions and lengths that don't fit.
 struct Header {
   std::uint8_t version{1};
   bool follow_on{};  ///< FO: another message follows in the datagram
-  std::uint8_t type{};
+  pfcp::MessageType type{};
   std::uint16_t length{};               ///< of all that follows the first 4 octets
   std::optional<std::uint64_t> seid{};  ///< S flag
   std::uint32_t sequence{};             ///< 24 bits

@@ -43,8 +43,8 @@ struct Session {
   Seid seid{};                  ///< the UP F-SEID's
   std::string owner{};          ///< the association it belongs to: the Node ID IE's value octets
   pfcp::FSeid cp{};             ///< CP F-SEID: where Session Reports go
-  rules::SessionRules rules{};  ///< as provisioned; of the URRs the IDs only
-  rules::SessionRules installed{};        ///< as the plane has them, armed by the usage engine
+  rules::SessionRules rules{};  ///< as provisioned; `urrs` as the usage engine armed them
+  rules::SessionRules installed{};  ///< as the plane has them (Quota Action may have changed FARs)
   std::vector<rules::UsageRule> usage{};  ///< as provisioned, in order of ID
   std::map<PdrId, std::shared_ptr<const PdrSource>> sources{};
   /// Traffic Endpoints (5.2.3A), their F-TEIDs and UE addresses as allocated.

@@ -1,3 +1,0 @@
-module kupf/tests/free5gc-smf
-
-go 1.24
