@@ -105,6 +105,16 @@ pfcp::Pdi replaced(const pfcp::Pdi& before, pfcp::Pdi now) {
   return now;
 }
 
+/// Drops IDs that were there before.
+template <class Id>
+void keep_first(std::vector<Id>& ids) {
+  std::vector<Id> once;
+  for (const Id id : ids) {
+    if (std::ranges::find(once, id) == once.end()) once.push_back(id);
+  }
+  ids = std::move(once);
+}
+
 /// The parts of an Update PDR that are not its PDI.
 Check merge(PdrSource& source, const pfcp::UpdatePdr& ie) {
   rules::Pdr& bare = source.bare;
@@ -191,13 +201,9 @@ Check Draft::change(const pfcp::UpdatePdr& ie) {
 }
 
 Check Draft::put(PdrSource source) {
-  const auto unique = [](auto& ids) {
-    std::ranges::sort(ids);
-    const auto rest = std::ranges::unique(ids);
-    ids.erase(rest.begin(), rest.end());
-  };
-  unique(source.bare.urrs);
-  // QERs keep their order: where a plane can take only one of a kind, the first counts.
+  // The order stays: where a plane takes only one of several QERs, the order says which.
+  keep_first(source.bare.urrs);
+  keep_first(source.bare.qers);
   if (is_derived(source)) {
     const PdrId id = source.bare.id;
     session().sources[id] = std::make_shared<const PdrSource>(std::move(source));

@@ -32,29 +32,24 @@ TEST_F(Establishment, Free5gcsRequestBecomesItsRules) {
 TEST_F(Establishment, NothingIsToldBackOfATeidThatTheSmfChose) {
   auto made = plan(free5gc());
   ASSERT_TRUE(made);
-  const auto response =
-      establishment_accepted(*made, {Ipv4{{10, 0, 0, 1}}}, {.ipv4 = Ipv4{{10, 0, 0, 1}}});
-  EXPECT_EQ(response.cause, Cause::RequestAccepted);
-  EXPECT_TRUE(response.created_pdrs.empty());
-  EXPECT_EQ(response.up_f_seid->seid, made->next.seid);
+  EXPECT_TRUE(made->chosen_pdrs.empty());
 }
 
 // cases.md 61: CHOOSE allocates, the same CHOOSE ID gives the same TEID
 TEST_F(Establishment, ChooseIdsShareATeidAndAreToldBack) {
   auto made = plan(open5gs());
   ASSERT_TRUE(made) << made.error().text;
-  const auto response = establishment_accepted(*made, {Ipv4{{10, 0, 0, 1}}}, {});
-  ASSERT_EQ(response.created_pdrs.size(), 3U);
-  const auto& ul = response.created_pdrs[0];
-  const auto& cp = response.created_pdrs[1];
-  const auto& up = response.created_pdrs[2];
-  EXPECT_EQ(ul.pdr_id, kUl);
-  EXPECT_NE(ul.local_f_teid->teid, Teid{});
-  EXPECT_EQ(ul.local_f_teid->ipv4, (Ipv4{{10, 0, 0, 1}}));
-  EXPECT_EQ(ul.local_f_teid->ipv6, std::nullopt);  // asked for, but there is none
-  EXPECT_FALSE(ul.local_f_teid->choose);
-  EXPECT_EQ(up.local_f_teid->teid, ul.local_f_teid->teid);
-  EXPECT_NE(cp.local_f_teid->teid, ul.local_f_teid->teid);
+  ASSERT_EQ(made->chosen_pdrs.size(), 3U);
+  const auto& ul = made->chosen_pdrs[0];
+  const auto& cp = made->chosen_pdrs[1];
+  const auto& up = made->chosen_pdrs[2];
+  EXPECT_EQ(ul.id, kUl);
+  EXPECT_NE(ul.f_teid->teid, Teid{});
+  EXPECT_EQ(ul.f_teid->ipv4, (Ipv4{{10, 0, 0, 1}}));
+  EXPECT_EQ(ul.f_teid->ipv6, std::nullopt);  // asked for, but there is none
+  EXPECT_FALSE(ul.f_teid->choose);
+  EXPECT_EQ(up.f_teid->teid, ul.f_teid->teid);
+  EXPECT_NE(cp.f_teid->teid, ul.f_teid->teid);
 }
 
 // cases.md 61: free5gc issue 746's vector asks with flags 05, no ID

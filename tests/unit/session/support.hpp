@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "upf/pfcp/messages/session.hpp"
-#include "upf/session/answer.hpp"
 #include "upf/session/plan.hpp"
 
 /// Requests as SMFs write them, and a control half that always succeeds.
