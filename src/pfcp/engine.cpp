@@ -15,8 +15,9 @@
 namespace upf::pfcp {
 namespace {
 
-Result<void, DecodeError> decode_members(std::span<const MemberRow> members, wire::Reader in,
-                                         void* group, Removed* removed);
+[[nodiscard]] Result<void, DecodeError> decode_members(std::span<const MemberRow> members,
+                                                       wire::Reader in, void* group,
+                                                       Removed* removed);
 
 DecodeError inside(DecodeError error, IeType group) {
   std::shift_right(error.within.begin(), error.within.end(), 1);
@@ -24,7 +25,7 @@ DecodeError inside(DecodeError error, IeType group) {
   return error;
 }
 
-Result<void, DecodeError> decode_leaf(const IeDef& def, wire::Reader in, void* ie) {
+[[nodiscard]] Result<void, DecodeError> decode_leaf(const IeDef& def, wire::Reader in, void* ie) {
   bool sensible = true;
   for (const FieldRow& row : def.fields) sensible = row.decode(in, ie) && sensible;
   const IeTypeInfo* known = info(def.type);
@@ -34,7 +35,7 @@ Result<void, DecodeError> decode_leaf(const IeDef& def, wire::Reader in, void* i
   return {};
 }
 
-Result<void, DecodeError> decode_value(const IeDef& def, Bytes value, void* ie) {
+[[nodiscard]] Result<void, DecodeError> decode_value(const IeDef& def, Bytes value, void* ie) {
   if (!def.is_group()) return decode_leaf(def, wire::Reader{value}, ie);
   Removed* removed = def.removed != nullptr ? def.removed(ie) : nullptr;
   auto ok = decode_members(def.members, wire::Reader{value}, ie, removed);
@@ -42,8 +43,8 @@ Result<void, DecodeError> decode_value(const IeDef& def, Bytes value, void* ie) 
   return {};
 }
 
-Result<void, DecodeError> decode_member(const MemberRow& row, std::size_t times, Bytes value,
-                                        void* group, Removed* removed) {
+[[nodiscard]] Result<void, DecodeError> decode_member(const MemberRow& row, std::size_t times,
+                                                      Bytes value, void* group, Removed* removed) {
   const bool single =
       row.multiplicity == Multiplicity::Mandatory || row.multiplicity == Multiplicity::Optional;
   if (single && times > 0) return {};
@@ -56,8 +57,9 @@ Result<void, DecodeError> decode_member(const MemberRow& row, std::size_t times,
   return decode_value(*row.ie, value, row.slot(group));
 }
 
-Result<void, DecodeError> decode_members(std::span<const MemberRow> members, wire::Reader in,
-                                         void* group, Removed* removed) {
+[[nodiscard]] Result<void, DecodeError> decode_members(std::span<const MemberRow> members,
+                                                       wire::Reader in, void* group,
+                                                       Removed* removed) {
   std::array<std::size_t, kMaxMembers> seen{};
   while (!in.empty()) {
     const auto type = static_cast<IeType>(in.be<std::uint16_t>());
@@ -126,11 +128,12 @@ void print_value(const IeDef& def, const void* ie, std::string& out) {
 
 namespace detail {
 
-Result<void, DecodeError> decode_message(const MessageDef& def, Bytes body, void* message) {
+[[nodiscard]] Result<void, DecodeError> decode_message(const MessageDef& def, Bytes body,
+                                                       void* message) {
   return decode_members(def.members, wire::Reader{body}, message, nullptr);
 }
 
-Result<void, DecodeError> decode_ie(const IeDef& def, Bytes value, void* ie) {
+[[nodiscard]] Result<void, DecodeError> decode_ie(const IeDef& def, Bytes value, void* ie) {
   return decode_value(def, value, ie);
 }
 

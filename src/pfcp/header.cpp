@@ -88,19 +88,20 @@ std::optional<FSeid> peek_f_seid(Bytes body) {
 namespace {
 
 std::string describe_header(const Header& header) {
-  std::string text = to_string(header.type);
-  if (header.seid) text += fmt::format(" seid={:#x}", header.seid->value);
-  text += fmt::format(" seq={}", header.sequence);
-  if (header.priority) text += fmt::format(" priority={}", *header.priority);
+  std::string text;
+  if (header.seid) text += fmt::format("seid={:#x} ", header.seid->value);
+  text += fmt::format("seq={} ", header.sequence);
+  if (header.priority) text += fmt::format("priority={} ", *header.priority);
   return text;
 }
 
 std::string describe_body(const Frame& frame) {
-  const MessageDef* def = find_message(frame.header.type);
-  if (def == nullptr) return fmt::format("{} octets", frame.body.size());
+  const MessageType type = frame.header.type;
+  const MessageDef* def = find_message(type);
+  if (def == nullptr) return fmt::format("{}: {} octets", to_string(type), frame.body.size());
   const std::unique_ptr<void, void (*)(void*)> message{def->create(), def->destroy};
   if (auto ok = detail::decode_message(*def, frame.body, message.get()); !ok) {
-    return to_string(ok.error());
+    return to_string(type) + ": " + to_string(ok.error());
   }
   return detail::print_message(*def, message.get());
 }
@@ -112,7 +113,7 @@ std::string describe(Bytes datagram) {
   while (true) {
     const auto frame = decode_header(datagram);
     if (!frame) return text + to_string(frame.error());
-    text += describe_header(frame->header) + ": " + describe_body(*frame);
+    text += describe_header(frame->header) + describe_body(*frame);
     if (frame->rest.empty()) return text;
     text += "; ";
     datagram = frame->rest;

@@ -104,7 +104,7 @@ struct Value<T, 0> {
   static void write(wire::Writer& out, T value) { out.be(static_cast<U>(value)); }
   static std::string text(T value) {
     if constexpr (std::is_same_v<T, Cause> || std::is_same_v<T, IeType>) {
-      return to_string(value);
+      return fmt::format("{} ({})", static_cast<U>(value), to_string(value));
     } else {
       return fmt::format("{}", static_cast<U>(value));
     }
@@ -116,7 +116,8 @@ struct Value<Id<Tag, V>, 0> {
   static Id<Tag, V> read(wire::Reader& in) { return {in.be<V>()}; }
   static void write(wire::Writer& out, Id<Tag, V> id) { out.be(id.value); }
   static std::string text(Id<Tag, V> id) {
-    return sizeof(V) == 8 ? fmt::format("{:#x}", id.value) : fmt::format("{}", id.value);
+    constexpr bool hex = std::is_same_v<Id<Tag, V>, Seid> || std::is_same_v<Id<Tag, V>, Teid>;
+    return hex ? fmt::format("{:#x}", id.value) : fmt::format("{}", id.value);
   }
 };
 
@@ -154,7 +155,7 @@ struct Value<std::array<std::uint8_t, N>, 0> {
   static Array read(wire::Reader& in) { return in.array<N>(); }
   static void write(wire::Writer& out, const Array& value) { out.put(value); }
   static std::string text(const Array& value) {
-    return fmt::format("{:02x}", fmt::join(value, ""));
+    return fmt::format("{:02x}", fmt::join(value, N == 6 ? ":" : ""));
   }
 };
 
@@ -312,11 +313,16 @@ constexpr FieldRow value_row() {
             }
           },
           [](std::string_view name, std::string& out, const void* ie) {
-            if (Absent(*static_cast<const G*>(ie))) return;
+            const bool absent = Absent(*static_cast<const G*>(ie));
             const auto& member = get<P>(ie);
             if constexpr (is_optional<T>) {
-              if (member) print_named(name, out, Codec::text(*member));
-            } else {
+              if (!member) return;
+              if (absent) {  // asked for without a value: an F-TEID to be chosen
+                out.append(" ").append(name);
+              } else {
+                print_named(name, out, Codec::text(*member));
+              }
+            } else if (!absent) {
               print_named(name, out, Codec::text(member));
             }
           }};
