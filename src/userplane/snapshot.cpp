@@ -90,11 +90,13 @@ class Compiler {
     FarEntry entry{.id = far.id, .suggested = 0xffff, .state = &state};
     const rules::Bar* bar = far.bar ? rules::find(rules_.bars, *far.bar) : nullptr;
     if (bar != nullptr && bar->suggested_packets) entry.suggested = *bar->suggested_packets;
+    if (bar != nullptr) entry.delay_50ms = bar->notification_delay_50ms;
     entry.notify = far.action.buffer && far.action.notify_cp;
     if (far.forwarding) {
       entry.to_access = far.forwarding->destination == Interface::Access;
       entry.to_network = far.forwarding->destination == Interface::Core ||
                          far.forwarding->destination == Interface::N6Lan;
+      entry.has_tunnel = far.forwarding->outer_header.has_value();
       if (auto ok = add_tunnel(far, entry.tunnel); !ok) return ok;
     }
     entry.way = way_of(far, entry);

@@ -96,6 +96,8 @@ struct FarEntry {
   bool notify{};
   bool to_access{};
   bool to_network{};          ///< Core or N6-LAN
+  bool has_tunnel{};          ///< an outer header is there, whatever the action
+  std::uint8_t delay_50ms{};  ///< BAR's, before the CP function is told
   std::uint16_t suggested{};  ///< BAR's packet count; 0xffff: none
   Tunnel tunnel{};
   FarState* state{};

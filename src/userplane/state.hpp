@@ -56,8 +56,10 @@ struct UrrState {
 /// A QER's token buckets in the form of GCRA: the time at which each will be full again, in
 /// userplane::Ticks.
 struct QerState {
+  explicit QerState(QerId qer) : id(qer) {}
   std::atomic<std::int64_t> uplink_full_at{};
   std::atomic<std::int64_t> downlink_full_at{};
+  const QerId id;
 };
 
 struct FarState {
@@ -68,6 +70,7 @@ struct FarState {
   std::atomic<bool> notify_armed{};
   const Seid seid;
   const FarId id;
+  std::uint32_t episode{};  ///< control thread's: grows when notify_armed is set
 };
 
 /// Time of the token buckets: 1/64 ns since any beginning, so that a small packet's share at

@@ -1,0 +1,325 @@
+#include "session_keeper.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace upf::userplane {
+namespace {
+
+using dataplane::Applied;
+using dataplane::Failure;
+
+template <class Entries>
+const FarEntry* far_of(const Entries& fars, FarId id) {
+  return rules::find(fars, id);
+}
+
+bool leads_on(Way way) { return way == Way::ToN6 || way == Way::ToTunnel; }
+
+/// The rule's state: the one that is there, or a new one.
+template <class State, class Rule, class Make>
+State* state_for(const std::vector<std::unique_ptr<State>>* owned,
+                 std::vector<std::unique_ptr<State>>& fresh, const Rule& rule, const Make& make,
+                 const auto& id_of) {
+  if (owned != nullptr) {
+    const auto at = std::ranges::find(*owned, rule.id, [&](const auto& s) { return id_of(*s); });
+    if (at != owned->end()) return at->get();
+  }
+  fresh.push_back(make());
+  return fresh.back().get();
+}
+
+bool same_tunnel(const Tunnel& a, const Tunnel& b) {
+  return a.teid == b.teid && a.ipv6 == b.ipv6 && a.peer == b.peer;
+}
+
+bool names(const std::vector<FarId>& list, FarId id) {
+  return std::ranges::find(list, id) != list.end();
+}
+
+}  // namespace
+
+SessionKeeper::SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder,
+                             LocalEnds& ends, std::size_t max_sessions)
+    : shared_(shared),
+      quiescence_(quiescence),
+      forwarder_(forwarder),
+      ends_(ends),
+      max_sessions_(max_sessions) {}
+
+SessionKeeper::~SessionKeeper() {
+  for (const auto& [seid, session] : sessions_) delete session->rules.load();
+}
+
+Session* SessionKeeper::find(Seid seid) const {
+  const auto at = sessions_.find(seid);
+  return at == sessions_.end() ? nullptr : at->second.get();
+}
+
+Result<Applied, Failure> SessionKeeper::apply(const dataplane::Change& change) {
+  Session* session = find(change.seid);
+  if (change.after == nullptr) return session == nullptr ? Applied{} : end(*session);
+  auto drafted = draft(change, session);
+  if (!drafted) return failure(drafted.error());
+  if (session == nullptr) {
+    session =
+        sessions_.emplace(change.seid, std::make_unique<Session>(change.seid)).first->second.get();
+  }
+  return commit(change, *session, std::move(*drafted));
+}
+
+/// Everything that may fail, touching nothing.
+Result<SessionKeeper::Draft, Failure> SessionKeeper::draft(const dataplane::Change& change,
+                                                           const Session* session) const {
+  if (session == nullptr && sessions_.size() >= max_sessions_) {
+    return failure(Failure{Failure::Kind::NoResources, {}, "as many sessions as allowed"});
+  }
+  const rules::SessionRules& rules = *change.after;
+  Draft draft;
+  for (const rules::Urr& urr : rules.urrs) {
+    draft.states.urrs.push_back(state_for(
+        session == nullptr ? nullptr : &session->urrs, draft.urrs, urr,
+        [&] { return std::make_unique<UrrState>(change.seid, urr.id); },
+        [](const UrrState& s) { return s.id; }));
+  }
+  for (const rules::Qer& qer : rules.qers) {
+    draft.states.qers.push_back(state_for(
+        session == nullptr ? nullptr : &session->qers, draft.qers, qer,
+        [&] { return std::make_unique<QerState>(qer.id); },
+        [](const QerState& s) { return s.id; }));
+  }
+  for (const rules::Far& far : rules.fars) {
+    draft.states.fars.push_back(state_for(
+        session == nullptr ? nullptr : &session->fars, draft.fars, far,
+        [&] { return std::make_unique<FarState>(change.seid, far.id); },
+        [](const FarState& s) { return s.id; }));
+  }
+  draft.keys = keys_of(rules);
+  if (auto clash = teid_clash(change, draft, session)) return failure(*clash);
+  auto compiled = compile(change.seid, rules, draft.states, ends_);
+  if (!compiled) return failure(compiled.error());
+  draft.rules = std::move(*compiled);
+  return draft;
+}
+
+std::optional<Failure> SessionKeeper::teid_clash(const dataplane::Change& change,
+                                                 const Draft& draft, const Session* session) const {
+  for (const TableKey& key : draft.keys) {
+    if (key.table != TableKey::Table::Teid) continue;
+    const auto teid = static_cast<std::uint32_t>(key.key);
+    const Session* owner = shared_.tables.by_teid(teid);
+    if (owner == nullptr || owner == session) continue;
+    const auto pdr = std::ranges::find_if(change.after->pdrs, [&](const rules::Pdr& p) {
+      return p.f_teid && p.f_teid->teid.value == teid;
+    });
+    return Failure{Failure::Kind::Refused, pdr->id, "TEID is in use by another session"};
+  }
+  return std::nullopt;
+}
+
+Applied SessionKeeper::commit(const dataplane::Change& change, Session& session, Draft draft) {
+  const Snapshot* before = session.rules.load(std::memory_order_relaxed);
+  const Snapshot& after = *draft.rules;
+  arm(change, draft.states);
+  begin_episodes(before, after);
+  session.rules.store(draft.rules.release(), std::memory_order_release);
+  move_keys(session, std::move(draft.keys));
+  Applied applied;
+  if (before != nullptr) {
+    quiescence_.wait(Quiescence::Point::BetweenPackets);
+    applied.readings = take_readings(change, session, draft.states);
+  }
+  settle_blocks(*change.after, draft.states);
+  if (before != nullptr) {
+    send_end_markers(change, *before, after);
+    settle_buffers(change, session, *before, after);
+  }
+  const std::size_t known = applied.readings.size();
+  replace(session.urrs, std::move(draft.urrs), draft.states.urrs);
+  replace(session.qers, std::move(draft.qers), draft.states.qers);
+  replace(session.fars, std::move(draft.fars), draft.states.fars);
+  // A URR that is new with this change and queried by it has counted nothing yet.
+  for (UrrState* urr : draft.states.urrs) {
+    const auto has = [&](const dataplane::Reading& r) { return r.urr == urr->id; };
+    if (std::ranges::find(change.query, urr->id) != change.query.end() &&
+        std::none_of(applied.readings.begin(),
+                     applied.readings.begin() + static_cast<std::ptrdiff_t>(known), has)) {
+      applied.readings.push_back(take_reading(*urr));
+    }
+  }
+  std::ranges::sort(applied.readings, {}, &dataplane::Reading::urr);
+  if (before != nullptr) quiescence_.retire(const_cast<Snapshot*>(before));
+  return applied;
+}
+
+/// New keys before old ones go, so that no packet of the session is ever unknown.
+void SessionKeeper::move_keys(Session& session, std::vector<TableKey> keys) {
+  for (const TableKey& key : keys) {
+    if (!std::ranges::binary_search(session.keys, key)) shared_.tables.insert(key, &session);
+  }
+  for (const TableKey& key : session.keys) {
+    if (!std::ranges::binary_search(keys, key)) shared_.tables.erase(key, &session);
+  }
+  session.keys = std::move(keys);
+}
+
+Applied SessionKeeper::end(Session& session) {
+  for (const TableKey& key : session.keys) shared_.tables.erase(key, &session);
+  quiescence_.wait(Quiescence::Point::BetweenPackets);
+  Applied applied;
+  for (const auto& urr : session.urrs) applied.readings.push_back(take_reading(*urr));
+  std::ranges::sort(applied.readings, {}, &dataplane::Reading::urr);
+  {
+    const std::lock_guard lock{shared_.buffer_mutex};
+    forwarder_.counters().drop(Drop::BufferDropped, shared_.buffer.drop(session.seid));
+  }
+  const auto owned = sessions_.extract(session.seid);
+  // All packet threads were between packets after the keys went: nobody is left to wait for.
+  delete owned.mapped()->rules.load(std::memory_order_relaxed);
+  return applied;
+}
+
+void SessionKeeper::begin_episodes(const Snapshot* before, const Snapshot& after) {
+  for (const FarEntry& far : after.fars) {
+    const bool holds = far.way == Way::Hold && far.notify;
+    const FarEntry* old = before == nullptr ? nullptr : far_of(before->fars, far.id);
+    const bool held = old != nullptr && old->way == Way::Hold && old->notify;
+    if (holds && !held) {
+      ++far.state->episode;
+      far.state->notify_armed.store(true, std::memory_order_release);
+    } else if (!holds) {
+      far.state->notify_armed.store(false, std::memory_order_release);
+    }
+  }
+}
+
+/// SNDEM (TS 29.244 8.2.50) and TS 29.281 7.3.2: behind the last packet to the old tunnel, so only
+/// when every packet thread has sent what it accepted under the old rules.
+void SessionKeeper::send_end_markers(const dataplane::Change& change, const Snapshot& before,
+                                     const Snapshot& after) {
+  bool waited = false;
+  for (const FarId id : change.end_markers) {
+    const FarEntry* old = far_of(before.fars, id);
+    const FarEntry* now = far_of(after.fars, id);
+    if (old == nullptr || now == nullptr || !old->has_tunnel || !now->has_tunnel ||
+        same_tunnel(old->tunnel, now->tunnel)) {
+      continue;
+    }
+    if (!waited) quiescence_.wait(Quiescence::Point::BetweenBatches);
+    waited = true;
+    forwarder_.send_end_marker(old->tunnel);
+    forwarder_.counters().add(Tally::EndMarkersSent);
+  }
+  forwarder_.finish();
+}
+
+void SessionKeeper::settle_buffers(const dataplane::Change& change, Session& session,
+                                   const Snapshot& before, const Snapshot& after) {
+  for (const FarEntry& old : before.fars) {
+    if (far_of(after.fars, old.id) == nullptr) drop_buffered(session.seid, old.id, nullptr);
+  }
+  for (const FarEntry& far : after.fars) {
+    if (!far.state->holding.load(std::memory_order_acquire)) continue;
+    const bool lost = far.way == Way::Drop || far.way == Way::Nowhere;
+    if (lost || names(change.drop_buffered, far.id)) {
+      drop_buffered(session.seid, far.id, far.state);
+    } else if (leads_on(far.way)) {
+      drain(session, far);
+    }
+  }
+}
+
+void SessionKeeper::drop_buffered(Seid seid, FarId far, FarState* state) {
+  const std::lock_guard lock{shared_.buffer_mutex};
+  forwarder_.counters().drop(Drop::BufferDropped, shared_.buffer.drop(seid, far));
+  if (state != nullptr) state->holding.store(false, std::memory_order_release);
+}
+
+/// Packets that come meanwhile queue up behind; the last round, which finds nothing, opens the way
+/// for them. The rounds end: what comes in is bounded, and sent faster than it comes.
+void SessionKeeper::drain(Session& session, const FarEntry& far) {
+  for (;;) {
+    std::deque<dataplane::BufferedPacket> packets;
+    {
+      const std::lock_guard lock{shared_.buffer_mutex};
+      packets = shared_.buffer.take(session.seid, far.id);
+      if (packets.empty()) {
+        far.state->holding.store(false, std::memory_order_release);
+        return;
+      }
+    }
+    const auto steady = std::chrono::steady_clock::now().time_since_epoch();
+    const auto wall = std::chrono::system_clock::now().time_since_epoch();
+    forwarder_.begin(
+        {std::chrono::nanoseconds{steady}.count(), std::chrono::nanoseconds{wall}.count()});
+    for (dataplane::BufferedPacket& packet : packets) forwarder_.replay(session, packet.octets);
+    forwarder_.finish();
+  }
+}
+
+template <class State>
+void SessionKeeper::replace(std::vector<std::unique_ptr<State>>& owned,
+                            std::vector<std::unique_ptr<State>> fresh,
+                            const std::vector<State*>& wanted) {
+  for (auto& state : owned) {
+    if (std::ranges::find(wanted, state.get()) == wanted.end()) {
+      quiescence_.retire(state.release());
+    }
+  }
+  std::erase(owned, nullptr);
+  for (auto& state : fresh) owned.push_back(std::move(state));
+  owned.shrink_to_fit();
+}
+
+void SessionKeeper::on_packet_event(const PacketEvent& event, const Now& now,
+                                    std::vector<dataplane::Event>& out) {
+  if (const auto* held = std::get_if<HeldFirst>(&event)) {
+    on_held(*held, now, out);
+  } else if (const auto* hit = std::get_if<LimitHit>(&event)) {
+    on_limit(*hit, out);
+  } else if (const auto* started = std::get_if<Started>(&event)) {
+    const std::chrono::nanoseconds at{started->wall_ns};
+    out.push_back(dataplane::TrafficStart{
+        started->seid, started->urr, WallTime{std::chrono::duration_cast<WallTime::duration>(at)}});
+  }
+}
+
+void SessionKeeper::on_held(const HeldFirst& held, const Now& now,
+                            std::vector<dataplane::Event>& out) {
+  const Session* session = find(held.seid);
+  if (session == nullptr) return;
+  const FarEntry* far = far_of(session->rules.load()->fars, held.far);
+  if (far == nullptr || far->way != Way::Hold || !far->notify) return;
+  dataplane::DownlinkData event{.seid = held.seid, .pdr = held.pdr, .dscp = held.dscp};
+  if (held.qfi != kNoQfi) event.qfi = held.qfi;
+  if (far->delay_50ms == 0) {
+    out.push_back(event);
+    return;
+  }
+  delayed_.push_back({.due = now.steady + far->delay_50ms * std::chrono::milliseconds{50},
+                      .episode = far->state->episode,
+                      .far = held.far,
+                      .event = event});
+}
+
+void SessionKeeper::on_time(const Now& now, std::vector<dataplane::Event>& out) {
+  std::erase_if(delayed_, [&](const Delayed& delayed) {
+    if (delayed.due > now.steady) return false;
+    const Session* session = find(delayed.event.seid);
+    const FarEntry* far =
+        session == nullptr ? nullptr : far_of(session->rules.load()->fars, delayed.far);
+    if (far != nullptr && far->way == Way::Hold && far->notify &&
+        far->state->episode == delayed.episode) {
+      out.push_back(delayed.event);
+    }
+    return true;
+  });
+}
+
+std::optional<TimePoint> SessionKeeper::next_time() const {
+  const auto first = std::ranges::min_element(delayed_, {}, &Delayed::due);
+  if (first == delayed_.end()) return std::nullopt;
+  return first->due;
+}
+
+}  // namespace upf::userplane

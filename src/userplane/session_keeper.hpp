@@ -1,0 +1,104 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "forwarder.hpp"
+#include "quiescence.hpp"
+#include "session_tables.hpp"
+#include "snapshot.hpp"
+#include "upf/base/clock.hpp"
+#include "upf/dataplane/data_plane.hpp"
+
+namespace upf::userplane {
+
+/// The control thread's half: changes of rules, readings of usage, what packet threads tell. It
+/// knows neither sockets nor threads; packet threads appear as a Quiescence, and `forwarder` is its
+/// own, through which waiting packets and End Markers leave.
+///
+/// A change is compiled first, which may fail, and then published, which can't. When apply()
+/// returns, no packet thread uses the old rules any more.
+class SessionKeeper {
+ public:
+  SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder, LocalEnds& ends,
+                std::size_t max_sessions);
+  SessionKeeper(const SessionKeeper&) = delete;
+  SessionKeeper& operator=(const SessionKeeper&) = delete;
+  ~SessionKeeper();
+
+  [[nodiscard]] Result<dataplane::Applied, dataplane::Failure> apply(
+      const dataplane::Change& change);
+  [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
+      Seid seid, std::span<const UrrId> urrs);
+
+  /// Takes in what a packet thread told.
+  void on_packet_event(const PacketEvent& event, const Now& now,
+                       std::vector<dataplane::Event>& out);
+  /// Says what has waited long enough.
+  void on_time(const Now& now, std::vector<dataplane::Event>& out);
+  /// When on_time() has something to do.
+  [[nodiscard]] std::optional<TimePoint> next_time() const;
+
+  [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
+
+ private:
+  /// What a change needs besides the session: states that are new with it.
+  struct Draft {
+    States states{};
+    std::vector<std::unique_ptr<UrrState>> urrs{};
+    std::vector<std::unique_ptr<QerState>> qers{};
+    std::vector<std::unique_ptr<FarState>> fars{};
+    std::vector<TableKey> keys{};
+    std::unique_ptr<Snapshot> rules{};
+  };
+  /// A downlink data notification that its BAR delays.
+  struct Delayed {
+    TimePoint due{};
+    std::uint32_t episode{};
+    FarId far{};
+    dataplane::DownlinkData event{};
+  };
+
+  [[nodiscard]] Session* find(Seid seid) const;
+  dataplane::Applied end(Session& session);
+  [[nodiscard]] Result<Draft, dataplane::Failure> draft(const dataplane::Change& change,
+                                                        const Session* session) const;
+  [[nodiscard]] std::optional<dataplane::Failure> teid_clash(const dataplane::Change& change,
+                                                             const Draft& draft,
+                                                             const Session* session) const;
+  dataplane::Applied commit(const dataplane::Change& change, Session& session, Draft draft);
+  void move_keys(Session& session, std::vector<TableKey> keys);
+  static void arm(const dataplane::Change& change, const States& states);
+  static void settle_blocks(const rules::SessionRules& rules, const States& states);
+  static void begin_episodes(const Snapshot* before, const Snapshot& after);
+  void send_end_markers(const dataplane::Change& change, const Snapshot& before,
+                        const Snapshot& after);
+  void settle_buffers(const dataplane::Change& change, Session& session, const Snapshot& before,
+                      const Snapshot& after);
+  void drop_buffered(Seid seid, FarId far, FarState* state);
+  void drain(Session& session, const FarEntry& far);
+  std::vector<dataplane::Reading> take_readings(const dataplane::Change& change,
+                                                const Session& session, const States& after);
+  template <class State>
+  void replace(std::vector<std::unique_ptr<State>>& owned,
+               std::vector<std::unique_ptr<State>> fresh, const std::vector<State*>& wanted);
+
+  void on_held(const HeldFirst& held, const Now& now, std::vector<dataplane::Event>& out);
+  void on_limit(const LimitHit& hit, std::vector<dataplane::Event>& out);
+
+  Shared& shared_;
+  Quiescence& quiescence_;
+  Forwarder& forwarder_;
+  LocalEnds& ends_;
+  const std::size_t max_sessions_;
+  std::unordered_map<Seid, std::unique_ptr<Session>> sessions_{};
+  std::vector<Delayed> delayed_{};
+};
+
+/// Takes what was counted since the last reading.
+[[nodiscard]] dataplane::Reading take_reading(UrrState& urr);
+
+}  // namespace upf::userplane

@@ -1,0 +1,98 @@
+#include "session_tables.hpp"
+
+#include <algorithm>
+
+namespace upf::userplane {
+namespace {
+
+using Table = TableKey::Table;
+
+void add_prefix(std::vector<TableKey>& keys, const Prefix& prefix, std::uint8_t length) {
+  const Table table = prefix.version == 4 ? Table::Framed4 : Table::Framed6;
+  keys.push_back({table, length, SessionTables::framed_key(prefix.version, prefix.value, length)});
+}
+
+void add_addresses(std::vector<TableKey>& keys, const rules::Pdr& pdr) {
+  for (const rules::UeAddress& ue : pdr.ue_addresses) {
+    if (ue.ipv4) keys.push_back({Table::Ipv4, 0, ue.ipv4->host()});
+    if (!ue.ipv6) continue;
+    // A UE has a /64 as a rule. What is shorter is looked up as a route.
+    if (ue.ipv6->length >= 64) {
+      keys.push_back({Table::Ipv6, 0, Address::of(ue.ipv6->address).high});
+    } else {
+      add_prefix(keys, Prefix::of(*ue.ipv6), ue.ipv6->length);
+    }
+  }
+  for (const IpPrefix& route : pdr.framed_routes) {
+    const std::uint8_t length = std::visit([](const auto& p) { return p.length; }, route);
+    add_prefix(keys, Prefix::of(route), length);
+  }
+}
+
+}  // namespace
+
+std::vector<TableKey> keys_of(const rules::SessionRules& rules) {
+  std::vector<TableKey> keys;
+  for (const rules::Pdr& pdr : rules.pdrs) {
+    if (pdr.f_teid) {
+      keys.push_back({Table::Teid, 0, pdr.f_teid->teid.value});
+    } else if (pdr.source_interface != rules::Interface::Access) {
+      add_addresses(keys, pdr);
+    }
+  }
+  std::ranges::sort(keys);
+  const auto rest = std::ranges::unique(keys);
+  keys.erase(rest.begin(), rest.end());
+  keys.shrink_to_fit();
+  return keys;
+}
+
+std::uint64_t SessionTables::framed_key(std::uint8_t version, const Address& prefix,
+                                        std::uint8_t length) {
+  std::uint64_t x = prefix.low ^ (prefix.high * 0x9e3779b97f4a7c15ULL);
+  x ^= std::uint64_t{version} << 56U ^ std::uint64_t{length} << 40U;
+  return (x ^ (x >> 29U)) * 0xbf58476d1ce4e5b9ULL;
+}
+
+LookupTable<Session>& SessionTables::table(Table which) {
+  switch (which) {
+    case Table::Teid:
+      return teids_;
+    case Table::Ipv4:
+      return ipv4_;
+    case Table::Ipv6:
+      return ipv6_;
+    case Table::Framed4:
+    case Table::Framed6:
+      break;
+  }
+  return framed_;
+}
+
+void SessionTables::count_length(const TableKey& key, int by) {
+  if (key.table != Table::Framed4 && key.table != Table::Framed6) return;
+  const bool v4 = key.table == Table::Framed4;
+  std::uint32_t& count = (v4 ? counts4_ : counts6_)[key.length];
+  count += static_cast<std::uint32_t>(by);
+  auto& word = (v4 ? lengths4_ : lengths6_)[key.length / 64U];
+  const std::uint64_t bit = std::uint64_t{1} << (key.length % 64U);
+  if (count > 0) {
+    word.fetch_or(bit, std::memory_order_release);
+  } else {
+    word.fetch_and(~bit, std::memory_order_release);
+  }
+}
+
+void SessionTables::insert(const TableKey& key, Session* session) {
+  table(key.table).insert(key.key, session);
+  count_length(key, 1);
+  if (key.table != Table::Teid) changes_.fetch_add(1, std::memory_order_release);
+}
+
+void SessionTables::erase(const TableKey& key, Session* session) {
+  table(key.table).erase(key.key, session);
+  count_length(key, -1);
+  if (key.table != Table::Teid) changes_.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace upf::userplane
