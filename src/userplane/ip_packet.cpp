@@ -106,6 +106,15 @@ bool parse_ipv6(std::uint8_t* data, std::size_t size, IpPacket& packet) {
 
 }  // namespace
 
+IpAddress Address::to_ip(bool ipv6) const {
+  if (!ipv6) return Ipv4::from_host(static_cast<std::uint32_t>(low));
+  Ipv6 address{};
+  store32(&address.octets[0], static_cast<std::uint32_t>(high >> 32U));
+  store32(&address.octets[4], static_cast<std::uint32_t>(high));
+  store32(&address.octets[8], static_cast<std::uint32_t>(low >> 32U));
+  store32(&address.octets[12], static_cast<std::uint32_t>(low));
+  return address;
+}
 Address Address::of(const Ipv6& v6) { return of_ipv6(v6.octets.data()); }
 Address Address::of_ipv6(const std::uint8_t* octets) {
   return {load64(octets), load64(octets + 8)};

@@ -19,6 +19,7 @@ struct Address {
   [[nodiscard]] static Address of(Ipv4 v4) { return {0, v4.host()}; }
   [[nodiscard]] static Address of(const Ipv6& v6);
   [[nodiscard]] static Address of_ipv6(const std::uint8_t* octets);
+  [[nodiscard]] IpAddress to_ip(bool ipv6) const;
 };
 
 namespace protocol {

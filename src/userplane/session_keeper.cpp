@@ -281,6 +281,8 @@ void SessionKeeper::on_packet_event(const PacketEvent& event, const Now& now,
     const std::chrono::nanoseconds at{started->wall_ns};
     out.push_back(dataplane::TrafficStart{
         started->seid, started->urr, WallTime{std::chrono::duration_cast<WallTime::duration>(at)}});
+  } else if (const auto* unknown = std::get_if<TunnelUnknown>(&event)) {
+    out.push_back(dataplane::ErrorIndication{{unknown->teid}, unknown->peer.to_ip(unknown->ipv6)});
   }
 }
 
