@@ -20,11 +20,11 @@ std::uint64_t high_bits(unsigned count) {
   return count == 0 ? 0 : ~std::uint64_t{0} << (64U - std::min(count, 64U));
 }
 
-/// The rate of a direction; 0 polices nothing, as an SMF that has no limit writes it.
+/// The rate of a direction; 0 lets nothing pass, as the gtp5g plane does.
 std::optional<Rate> rate_of(const rules::Qer& qer, QerState& state, bool uplink) {
   if (!qer.mbr) return std::nullopt;
   const std::uint64_t kbps = uplink ? qer.mbr->uplink_kbps : qer.mbr->downlink_kbps;
-  if (kbps == 0) return std::nullopt;
+  if (kbps == 0) return Rate{&state.uplink_full_at, 0, -1};
   const double octets_per_second = static_cast<double>(kbps) * 1000.0 / 8.0;
   Rate rate;
   rate.full_at = uplink ? &state.uplink_full_at : &state.downlink_full_at;
@@ -86,7 +86,7 @@ class Compiler {
     return failure(Failure{Failure::Kind::NoResources, {}, "the session's rules are too many"});
   }
 
-  Result<void, Failure> add_far(const rules::Far& far, FarState& state) {
+  [[nodiscard]] Result<void, Failure> add_far(const rules::Far& far, FarState& state) {
     FarEntry entry{.id = far.id, .suggested = 0xffff, .state = &state};
     const rules::Bar* bar = far.bar ? rules::find(rules_.bars, *far.bar) : nullptr;
     if (bar != nullptr && bar->suggested_packets) entry.suggested = *bar->suggested_packets;
@@ -112,7 +112,7 @@ class Compiler {
     return entry.to_network ? Way::ToN6 : Way::Nowhere;
   }
 
-  Result<void, Failure> add_tunnel(const rules::Far& far, Tunnel& tunnel) {
+  [[nodiscard]] Result<void, Failure> add_tunnel(const rules::Far& far, Tunnel& tunnel) {
     const auto& header = far.forwarding->outer_header;
     if (!header) return {};
     using Kind = rules::OuterHeader::Kind;
@@ -136,7 +136,7 @@ class Compiler {
     return {};
   }
 
-  Result<void, Failure> add_pdr(const rules::Pdr& pdr) {
+  [[nodiscard]] Result<void, Failure> add_pdr(const rules::Pdr& pdr) {
     PdrEntry entry{.id = pdr.id};
     entry.uplink = pdr.source_interface == Interface::Access;
     entry.tunnelled = pdr.f_teid.has_value();

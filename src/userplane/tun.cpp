@@ -76,7 +76,7 @@ void set_offloads(Tun& tun, const Offloads& wanted) {
   if (!tun.tso) (void)grant(TUN_F_CSUM);
 }
 
-Result<void, std::string> bring_up(const std::string& name, std::uint32_t mtu) {
+[[nodiscard]] Result<void, std::string> bring_up(const std::string& name, std::uint32_t mtu) {
   const Fd control{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   ifreq request = request_for(name);
   request.ifr_mtu = static_cast<int>(mtu);
@@ -138,7 +138,7 @@ RouteRequest route_request(const IpPrefix& pool, unsigned interface) {
   return request;
 }
 
-Result<void, std::string> add_route(const IpPrefix& pool, const std::string& name) {
+[[nodiscard]] Result<void, std::string> add_route(const IpPrefix& pool, const std::string& name) {
   const Fd socket{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)};
   const RouteRequest request = route_request(pool, ::if_nametoindex(name.c_str()));
   struct {

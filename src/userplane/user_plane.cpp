@@ -104,8 +104,8 @@ class Plane final : public UserPlane {
         shared_(quiescence_, settings.buffers),
         ends_(settings.local_addresses) {}
 
-  Result<void, std::string> open_devices();
-  Result<void, std::string> open_sockets(unsigned sets, bool shared);
+  [[nodiscard]] Result<void, std::string> open_devices();
+  [[nodiscard]] Result<void, std::string> open_sockets(unsigned sets, bool shared);
   void start_workers(const Split& split);
   [[nodiscard]] Worker::Wiring wiring(std::size_t set, std::size_t queue, bool n3, bool n6) const;
   void note_host();

@@ -23,8 +23,8 @@ class DataPlaneContract : public testing::TestWithParam<WorldFactory> {
   void SetUp() override { world_ = GetParam().make(); }
 
   /// Applies the step from the rules that are installed to `after`.
-  Result<dataplane::Applied, dataplane::Failure> step(const rules::SessionRules& after,
-                                                      dataplane::Change extra = {}) {
+  [[nodiscard]] Result<dataplane::Applied, dataplane::Failure> step(
+      const rules::SessionRules& after, dataplane::Change extra = {}) {
     dataplane::Change change = std::move(extra);
     change.seid = kSeid;
     change.before = installed_ ? &*installed_ : nullptr;
@@ -37,7 +37,7 @@ class DataPlaneContract : public testing::TestWithParam<WorldFactory> {
     const auto applied = step(after, std::move(extra));
     ASSERT_TRUE(applied) << applied.error().detail;
   }
-  Result<dataplane::Applied, dataplane::Failure> end() {
+  [[nodiscard]] Result<dataplane::Applied, dataplane::Failure> end() {
     const rules::SessionRules before = installed_.value();
     installed_.reset();
     return world_->plane().apply({.seid = kSeid, .before = &before});

@@ -125,11 +125,12 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
 
  private:
   const dataplane::Capabilities& capabilities() const override { return capabilities_; }
-  Result<dataplane::Applied, dataplane::Failure> apply(const dataplane::Change& change) override {
+  [[nodiscard]] Result<dataplane::Applied, dataplane::Failure> apply(
+      const dataplane::Change& change) override {
     packets_.finish();
     return keeper_.apply(change);
   }
-  Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
+  [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
       Seid seid, std::span<const UrrId> urrs) override {
     return keeper_.read_usage(seid, urrs);
   }
