@@ -13,8 +13,9 @@ namespace {
 // The kernel copies a send() into one buffer and queues an ack for each request in our receive
 // buffer: neither may grow without bound.
 constexpr std::size_t kMostOctetsASend = 32768;
-constexpr std::size_t kMostRequestsASend = 64;
+constexpr std::size_t kMostRequestsASend = 256;
 constexpr std::size_t kReceiveBuffer = 65536;
+constexpr std::size_t kFlagsAt = 6;
 constexpr std::size_t kSequenceAt = 8;
 
 std::size_t fits_one_send(std::span<const Request* const> requests) {
@@ -30,8 +31,8 @@ std::size_t fits_one_send(std::span<const Request* const> requests) {
 
 }  // namespace
 
-RequestSocket::RequestSocket(std::unique_ptr<Transport> transport)
-    : transport_(std::move(transport)), buffer_(kReceiveBuffer) {}
+RequestSocket::RequestSocket(std::unique_ptr<Transport> transport, std::size_t family_header)
+    : transport_(std::move(transport)), family_header_(family_header), buffer_(kReceiveBuffer) {}
 
 Result<std::vector<Answer>, int> RequestSocket::transact(std::span<const Request* const> requests) {
   std::vector<Answer> answers(requests.size());
@@ -66,6 +67,12 @@ Result<void, int> RequestSocket::send(std::span<const Request* const> requests,
     const std::size_t at = batch.size();
     const wire::Bytes bytes = request->bytes();
     batch.insert(batch.end(), bytes.begin(), bytes.end());
+    if (request != requests.back()) {
+      std::uint16_t flags{};
+      std::memcpy(&flags, batch.data() + at + kFlagsAt, sizeof flags);
+      flags = static_cast<std::uint16_t>(flags & ~NLM_F_ACK);
+      std::memcpy(batch.data() + at + kFlagsAt, &flags, sizeof flags);
+    }
     std::memcpy(batch.data() + at + kSequenceAt, &first_sequence, sizeof first_sequence);
     ++first_sequence;
     batch.resize((batch.size() + 3U) & ~std::size_t{3});
@@ -74,9 +81,8 @@ Result<void, int> RequestSocket::send(std::span<const Request* const> requests,
 }
 
 Result<void, int> RequestSocket::collect(std::span<Answer> answers, std::uint32_t first_sequence) {
-  std::size_t acks = 0;
-  std::vector<bool> acked(answers.size());
-  while (acks < answers.size()) {
+  bool last_answered = false;
+  while (!last_answered) {
     const auto size = transport_->receive(buffer_);
     if (!size) {
       if (size.error() == EINTR) continue;
@@ -84,15 +90,14 @@ Result<void, int> RequestSocket::collect(std::span<Answer> answers, std::uint32_
     }
     const auto take = [&](std::uint16_t type, std::uint32_t sequence, wire::Bytes payload) {
       const std::uint32_t index = sequence - first_sequence;
-      if (index >= answers.size() || acked[index]) return;  // left over from another call
+      if (index >= answers.size()) return;  // left over from another call
       if (type == NLMSG_ERROR && payload.size() >= sizeof(std::int32_t)) {
         std::int32_t error{};
         std::memcpy(&error, payload.data(), sizeof error);
         answers[index].error = -error;
-        acked[index] = true;
-        ++acks;
-      } else if (type >= NLMSG_MIN_TYPE && payload.size() >= GENL_HDRLEN) {
-        const wire::Bytes attributes = payload.subspan(GENL_HDRLEN);
+        last_answered = last_answered || index + 1 == answers.size();
+      } else if (type >= NLMSG_MIN_TYPE && payload.size() >= family_header_) {
+        const wire::Bytes attributes = payload.subspan(family_header_);
         answers[index].messages.emplace_back(attributes.begin(), attributes.end());
       }
     };

@@ -21,13 +21,17 @@ struct Answer {
 /// Requests and their answers over one transport.
 ///
 /// API: the requests of one transact() go out in as few system calls as their size allows; each is
-/// run by the kernel in order and gets its own answer, also after one that failed.
-/// Errors: of the transport (errno; ETIMEDOUT if an answer doesn't come). Then it isn't known which
-/// of the requests were run, and the socket is not to be used any more.
-/// Threading: one thread.
+/// run by the kernel in order, also after one that failed. Only the last one asks for an ack:
+/// errors are answered anyway, and so one answer stands for all that succeeded. Errors: of the
+/// transport (errno; ETIMEDOUT if an answer doesn't come). Then it isn't known which of the
+/// requests were run, and the socket is not to be used any more. Threading: one thread.
 class RequestSocket {
  public:
-  explicit RequestSocket(std::unique_ptr<Transport> transport);
+  static constexpr std::size_t kGenlHeader = 4;
+
+  /// `family_header`: octets between an answer's netlink header and its attributes.
+  explicit RequestSocket(std::unique_ptr<Transport> transport,
+                         std::size_t family_header = kGenlHeader);
 
   [[nodiscard]] Result<std::vector<Answer>, int> transact(std::span<const Request* const> requests);
   [[nodiscard]] Result<Answer, int> transact(const Request& request);
@@ -38,6 +42,7 @@ class RequestSocket {
   [[nodiscard]] Result<void, int> collect(std::span<Answer> answers, std::uint32_t first_sequence);
 
   std::unique_ptr<Transport> transport_;
+  std::size_t family_header_;
   std::uint32_t next_sequence_{1};
   std::vector<std::uint8_t> buffer_;
 };

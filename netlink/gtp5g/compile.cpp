@@ -69,6 +69,7 @@ class Compiler {
   [[nodiscard]] Result<void, Failure> check_far(const rules::Far& far) const;
   [[nodiscard]] Result<void, Failure> check_pdi(const rules::Pdr& pdr, const rules::Far& far) const;
   [[nodiscard]] Result<void, Failure> add_pdr(const rules::Pdr& pdr);
+  std::vector<std::optional<Ipv4>> addresses_of(const rules::Pdr& pdr, const rules::Far& far);
   [[nodiscard]] Result<std::vector<std::optional<KernelFlow>>, Failure> flows_of(
       const rules::Pdr& pdr, std::optional<Ipv4> ue);
   FarKey add_far(const rules::Pdr& pdr, const rules::Far& far);
@@ -144,15 +145,8 @@ Result<void, Failure> Compiler::add_pdr(const rules::Pdr& pdr) {
   body.qers = add_qers(pdr);
   body.urrs = urrs_of(pdr);
 
-  std::vector<std::optional<Ipv4>> addresses;
-  for (const rules::UeAddress& ue : pdr.ue_addresses) {
-    if (ue.ipv4) addresses.emplace_back(ue.ipv4);
-    if (ue.ipv6) warn(name_of(pdr.id) + ": its IPv6 UE address gets no traffic");
-  }
-  if (addresses.empty()) addresses.emplace_back(std::nullopt);
-
   std::uint16_t variant = 0;
-  for (const std::optional<Ipv4>& ue : addresses) {
+  for (const std::optional<Ipv4>& ue : addresses_of(pdr, far)) {
     const auto flows = flows_of(pdr, ue);
     if (!flows) return failure(flows.error());
     for (const std::optional<KernelFlow>& flow : *flows) {
@@ -167,6 +161,31 @@ Result<void, Failure> Compiler::add_pdr(const rules::Pdr& pdr) {
         "gtp5g: the session needs more than " + std::to_string(kMostKernelPdrs) + " kernel PDRs"});
   }
   return {};
+}
+
+/// UE addresses of the PDR's packets; one `none` for any. An uplink PDR that names none takes the
+/// session's, or a UE could send with any source address (the module checks what the PDI has).
+/// Packets that come from Access to go back there (indirect forwarding) are downlink ones.
+std::vector<std::optional<Ipv4>> Compiler::addresses_of(const rules::Pdr& pdr,
+                                                        const rules::Far& far) {
+  std::vector<std::optional<Ipv4>> addresses;
+  const auto take = [&](const rules::Pdr& from) {
+    for (const rules::UeAddress& ue : from.ue_addresses) {
+      if (ue.ipv4 && std::ranges::find(addresses, ue.ipv4) == addresses.end()) {
+        addresses.emplace_back(ue.ipv4);
+      }
+      if (ue.ipv6 && &from == &pdr) warn(name_of(pdr.id) + ": its IPv6 UE address gets no traffic");
+    }
+  };
+  take(pdr);
+  const bool to_core = far.forwarding && far.forwarding->destination != Interface::Access;
+  if (addresses.empty() && pdr.source_interface == Interface::Access && to_core) {
+    for (const rules::Pdr& other : session_.pdrs) {
+      if (other.source_interface != Interface::Access) take(other);
+    }
+  }
+  if (addresses.empty()) addresses.emplace_back(std::nullopt);
+  return addresses;
 }
 
 Result<std::vector<std::optional<KernelFlow>>, Failure> Compiler::flows_of(const rules::Pdr& pdr,

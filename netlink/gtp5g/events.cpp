@@ -8,8 +8,15 @@ namespace {
 
 using netlink::Attributes;
 
+/// A packet whose TCP header claims to be longer than the packet makes the module's counters go
+/// down (and round): such a reading counts for nothing.
+std::uint64_t clamp(std::optional<std::uint64_t> counter) {
+  constexpr std::uint64_t kNegative = std::uint64_t{1} << 63U;
+  return counter && *counter < kNegative ? *counter : 0;
+}
+
 rules::Volume pair(const Attributes& volume, U64 uplink, U64 downlink) {
-  return {volume.get(uplink).value_or(0), volume.get(downlink).value_or(0)};
+  return {clamp(volume.get(uplink)), clamp(volume.get(downlink))};
 }
 
 std::optional<Report> decode_report(const Attributes& nest) {

@@ -1,32 +1,48 @@
 #include "netlink/gtp5g/plane.hpp"
 
+#include "netlink/gtp5g/controller.hpp"
+#include "netlink/gtp5g/startup.hpp"
+
 namespace upf::gtp5g {
 
-class Plane::Impl {
+class Plane::Impl : public Controller {
  public:
-  dataplane::Capabilities capabilities{};
-  std::vector<std::string> notes{};
+  using Controller::Controller;
+
+  const dataplane::Capabilities capabilities{.name = "gtp5g",
+                                             .ipv6 = false,
+                                             .outer_ipv6 = false,
+                                             .buffering = true,
+                                             .end_marker = true,
+                                             .framed_routing = false,
+                                             .quota_action = false,
+                                             .cp_function = false};
 };
 
 Plane::Plane(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Plane::~Plane() = default;
 
-Result<std::unique_ptr<Plane>, std::string> Plane::open(Settings /*settings*/,
-                                                        std::unique_ptr<Host> /*host*/) {
-  return failure(std::string{"the gtp5g plane is not built yet"});
+Result<std::unique_ptr<Plane>, std::string> Plane::open(Settings settings,
+                                                        std::unique_ptr<Host> host) {
+  auto parts = start_up(settings, std::move(host));
+  if (!parts) return failure(parts.error());
+  auto impl = std::make_unique<Impl>(std::move(settings), std::move(*parts));
+  return std::unique_ptr<Plane>{new Plane{std::move(impl)}};
 }
 
-const std::vector<std::string>& Plane::notes() const { return impl_->notes; }
+const std::vector<std::string>& Plane::notes() const { return impl_->notes(); }
 const dataplane::Capabilities& Plane::capabilities() const { return impl_->capabilities; }
-Result<dataplane::Applied, dataplane::Failure> Plane::apply(const dataplane::Change&) {
-  return failure(dataplane::Failure{dataplane::Failure::Kind::Unavailable, {}, "not built yet"});
+
+Result<dataplane::Applied, dataplane::Failure> Plane::apply(const dataplane::Change& change) {
+  return impl_->apply(change);
 }
 Result<std::vector<dataplane::Reading>, dataplane::Failure> Plane::read_usage(
-    Seid, std::span<const UrrId>) {
-  return failure(dataplane::Failure{dataplane::Failure::Kind::Unavailable, {}, "not built yet"});
+    Seid seid, std::span<const UrrId> urrs) {
+  return impl_->read_usage(seid, urrs);
 }
-int Plane::event_descriptor() const { return -1; }
-std::vector<dataplane::Event> Plane::take_events() { return {}; }
-std::vector<dataplane::Counter> Plane::counters() const { return {}; }
+
+int Plane::event_descriptor() const { return impl_->event_descriptor(); }
+std::vector<dataplane::Event> Plane::take_events() { return impl_->take_events(); }
+std::vector<dataplane::Counter> Plane::counters() const { return impl_->counters(); }
 
 }  // namespace upf::gtp5g

@@ -44,6 +44,16 @@ std::string_view describe(Hazard hazard) {
       return "ADD_PDR without FAR ID";
     case Hazard::PdrWithoutPdi:
       return "ADD_PDR without PDI";
+    case Hazard::PdrUpdate:
+      return "ADD_PDR as an update";
+    case Hazard::PdrWithoutSide:
+      return "ADD_PDR without SRC_INTF or ROLE_ADDR_IPV4";
+    case Hazard::TunnelWithoutRemoval:
+      return "ADD_PDR with an F-TEID and no OUTER_HEADER_REMOVAL";
+    case Hazard::GenlVersion:
+      return "a generic-netlink version other than 0";
+    case Hazard::EndMarkerUnused:
+      return "SNDEM for a FAR that no PDR uses";
     case Hazard::BarUpdate:
       return "ADD_BAR as an update";
     case Hazard::UpdateThatFails:
@@ -72,6 +82,7 @@ std::string_view describe(Hazard hazard) {
 
 struct KernelMirror::Parsed {
   Command command{};
+  std::uint8_t version{};
   bool replace{};
   Seid seid{};
   std::uint32_t id{};
@@ -83,6 +94,7 @@ KernelMirror::Parsed KernelMirror::parse(const netlink::GenlRequest& request) {
   std::uint16_t flags{};
   std::memcpy(&flags, bytes.data() + 6, sizeof flags);
   Parsed parsed{.command = static_cast<Command>(bytes[NLMSG_HDRLEN]),
+                .version = bytes[NLMSG_HDRLEN + 1],
                 .replace = (flags & NLM_F_REPLACE) != 0,
                 .attributes = Attributes{bytes.subspan(kHeaders)}};
   const auto take = [&](auto id, U64 seid) {
@@ -124,15 +136,17 @@ std::optional<Hazard> KernelMirror::check_pdr(const Parsed& request, const Sessi
   if (!pdi) return Hazard::PdrWithoutPdi;
   if (request.attributes.get(pdr::kUnixSocketPath) != "/") return Hazard::SocketPath;
   if (count_of(*pdi, pdi::kSdfFilter.id) > 1) return Hazard::SeveralFilters;
+  const auto side = pdi->get(pdi::kSourceInterface);
+  if (!side || *side > 1 || !request.attributes.get(pdr::kRoleAddress)) {
+    return Hazard::PdrWithoutSide;
+  }
+  if (pdi->get(pdi::kFTeid) && !request.attributes.get(pdr::kOuterHeaderRemoval)) {
+    return Hazard::TunnelWithoutRemoval;
+  }
+  if (request.replace) return Hazard::PdrUpdate;
   const bool resolved = session.fars.contains(*far) &&
                         subset(all_of(request.attributes, pdr::kQerId), session.qers) &&
                         subset(all_of(request.attributes, pdr::kUrrId), session.urrs);
-  const auto f_teid = pdi->get(pdi::kFTeid);
-  const bool whole = !f_teid || (f_teid->get(f_teid::kTeid) && f_teid->get(f_teid::kAddress));
-  if (request.replace) {
-    const bool there = session.pdrs.contains(static_cast<std::uint16_t>(request.id));
-    return resolved && whole && there ? std::nullopt : std::optional{Hazard::UpdateThatFails};
-  }
   return resolved ? std::nullopt : std::optional{Hazard::DanglingReference};
 }
 
@@ -146,6 +160,12 @@ std::optional<Hazard> KernelMirror::check_far(const Parsed& request, const Sessi
                        header->get(outer_header::kTeid) && header->get(outer_header::kPeer) &&
                        header->get(outer_header::kPort);
     if (!whole) return Hazard::UpdateThatFails;
+  }
+  constexpr std::uint8_t kSendEndMarker = 2;
+  const bool used = std::ranges::any_of(
+      session.pdrs, [&](const auto& pdr) { return pdr.second.far == request.id; });
+  if ((parameters->get(forwarding::kSmReqFlags).value_or(0) & kSendEndMarker) != 0 && !used) {
+    return Hazard::EndMarkerUnused;
   }
   if (const auto policy = parameters->get(forwarding::kPolicy)) {
     const bool number = !policy->empty() && policy->size() <= 10 && policy->front() != '0' &&
@@ -169,13 +189,17 @@ std::optional<Hazard> KernelMirror::check_multi_reports(const Parsed& request,
                                                         const Session& session) {
   std::size_t entries = 0;
   bool known = true;
+  bool counted = false;
+  bool count_first = true;  // or its attribute walk reads the header as a length
   request.attributes.for_each([&](std::uint16_t id, wire::Bytes payload, bool) {
+    counted = counted || id == urr::kCount.id;
     if (id != urr::kSeidAndId.id) return;
+    count_first = count_first && counted;
     ++entries;
     const auto urr = Attributes{payload}.get(urr::kId);
     known = known && urr && session.urrs.contains(*urr);
   });
-  if (request.attributes.get(urr::kCount) != entries) return Hazard::ReportCount;
+  if (request.attributes.get(urr::kCount) != entries || !count_first) return Hazard::ReportCount;
   return known ? std::nullopt : std::optional{Hazard::ReportOfNoUrr};
 }
 
@@ -185,6 +209,7 @@ std::optional<Hazard> KernelMirror::check(const Parsed& request, const Session& 
         std::ranges::any_of(session.pdrs, [&](const auto& p) { return uses(p.second); });
     return any ? std::optional{Hazard::DeletedWhileInUse} : std::nullopt;
   };
+  if (request.version != 0) return Hazard::GenlVersion;
   switch (request.command) {
     case Command::AddPdr:
       return check_pdr(request, session);

@@ -19,8 +19,13 @@ namespace upf::gtp5g {
 
 /// What must never reach the module, because it would harm the host or lose rules.
 enum class Hazard : std::uint8_t {
-  PdrWithoutFar,       ///< NULL dereference: the host panics
-  PdrWithoutPdi,       ///< NULL dereferences on packets; its IDs leak
+  PdrWithoutFar,         ///< NULL dereference: the host panics
+  PdrWithoutPdi,         ///< NULL dereferences on packets; its IDs leak
+  PdrUpdate,             ///< adds and doesn't take away; F-TEID, FAR, framed routes: dangling lists
+  PdrWithoutSide,        ///< no SRC_INTF or ROLE_ADDR: counts the wrong way, wrong source address
+  TunnelWithoutRemoval,  ///< hands the datagram back to IP as protocol 1
+  GenlVersion,         ///< other than 0: the module's attribute walk starts wrong, NULL dereference
+  EndMarkerUnused,     ///< SNDEM for a FAR without a PDR: NULL dereference
   BarUpdate,           ///< returns with the rtnl lock held: every netlink call on the host hangs
   UpdateThatFails,     ///< deletes the live rule; of a PDR also leaves pointers to freed memory
   SocketPath,          ///< a long path overflows; none at all fails late and leaves pointers
@@ -33,7 +38,7 @@ enum class Hazard : std::uint8_t {
   SeveralFilters,      ///< the last SDF filter wins silently
   UnknownCommand,      ///< nobody looked at what it does
 };
-inline constexpr std::size_t kHazards = 13;
+inline constexpr std::size_t kHazards = 18;
 
 [[nodiscard]] std::string_view describe(Hazard hazard);
 

@@ -84,7 +84,8 @@ void arm_rules(const SessionUsage& usage, rules::SessionRules& rules) {
 void take(SessionUsage& usage, std::span<const dataplane::Reading> readings, Now now) {
   for (const auto& reading : readings) {
     if (reading.octets.total() + reading.packets.total() > 0) {
-      usage.last_traffic = now.steady;
+      usage.last_traffic =
+          std::max(usage.last_traffic, steady_time(reading.last_packet.value_or(now.wall), now));
       usage.told_inactive = false;
     }
     const auto at = usage.urrs.find(reading.urr);
@@ -173,12 +174,17 @@ Prepared Engine::prepare(Seid seid, const rules::UsageChange& change, Now now, c
   // force.
   for (const UrrId id : change.removed) next.urrs.erase(id);
   for (const auto& update : change.updates) {
-    const auto at = next.urrs.find(update.rule.id);
-    if (at == next.urrs.end()) {
-      next.urrs.try_emplace(update.rule.id, update, now);
-    } else {
+    const UrrId id = update.rule.id;
+    if (const auto at = next.urrs.find(id); at != next.urrs.end()) {
       at->second.update(update, now);
+      continue;
     }
+    const UrrState* predecessor = nullptr;
+    if (usage != nullptr) {
+      const auto old = usage->urrs.find(id);
+      if (old != usage->urrs.end()) predecessor = &old->second;
+    }
+    next.urrs.try_emplace(id, update, now, predecessor);
   }
   if (change.inactivity_timer) set_inactivity(next, *change.inactivity_timer, now);
   return prepared;

@@ -24,12 +24,6 @@ constexpr seconds kDefaultIdle{60};
 
 Duration of(std::uint32_t s) { return seconds{s}; }
 
-/// A time of the wall on the steady clock, not later than now.
-TimePoint steady(WallTime at, Now now) {
-  if (at >= now.wall) return now.steady;
-  return now.steady - std::chrono::duration_cast<Duration>(now.wall - at);
-}
-
 std::optional<std::uint64_t> left(std::optional<std::uint64_t> amount, std::uint64_t used) {
   if (!amount) return std::nullopt;
   return *amount > used ? *amount - used : 1;  // 1: with the next packet
@@ -136,8 +130,8 @@ void UrrState::add(const dataplane::Reading& reading, Now now) {
   add_to(counts_.packets, reading.packets);
   if (!counts_.first_packet) counts_.first_packet = reading.first_packet;
   if (reading.last_packet) counts_.last_packet = reading.last_packet;
-  const TimePoint last = steady(reading.last_packet.value_or(now.wall), now);
-  saw_traffic(std::min(last, steady(reading.first_packet.value_or(now.wall), now)), last);
+  const TimePoint last = steady_time(reading.last_packet.value_or(now.wall), now);
+  saw_traffic(std::min(last, steady_time(reading.first_packet.value_or(now.wall), now)), last);
   run_or_stop(now.steady);
 }
 
@@ -158,7 +152,7 @@ std::optional<Trigger> UrrState::on_limit(const dataplane::LimitReached& event, 
 }
 
 std::optional<Trigger> UrrState::on_start(WallTime at, Now now) {
-  const TimePoint first = steady(at, now);
+  const TimePoint first = steady_time(at, now);
   saw_traffic(first, first);
   run_or_stop(now.steady);
   if (!rule_.triggers.start_of_traffic || start_reported_) return std::nullopt;

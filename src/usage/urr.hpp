@@ -11,6 +11,12 @@ namespace upf::usage {
 
 using Duration = Clock::duration;
 
+/// A time of the wall on the steady clock, not later than now.
+[[nodiscard]] inline TimePoint steady_time(WallTime at, Now now) {
+  if (at >= now.wall) return now.steady;
+  return now.steady - std::chrono::duration_cast<Duration>(now.wall - at);
+}
+
 /// Measures time while it runs.
 class Stopwatch {
  public:

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "netlink/gtp5g/compile.hpp"
+#include "netlink/gtp5g/episodes.hpp"
+#include "netlink/gtp5g/events.hpp"
+#include "netlink/gtp5g/host.hpp"
+#include "netlink/gtp5g/plan.hpp"
+#include "netlink/gtp5g/safe_socket.hpp"
+#include "netlink/gtp5g/settings.hpp"
+#include "netlink/gtp5g/wakeup.hpp"
+#include "upf/dataplane/data_plane.hpp"
+#include "upf/dataplane/packet_buffer.hpp"
+
+namespace upf::gtp5g {
+
+/// What open() brings up, in the order in which it is needed.
+struct Parts {
+  std::unique_ptr<Host> host{};
+  std::unique_ptr<SafeSocket> socket{};
+  std::unique_ptr<GtpuSocket> gtpu{};
+  std::unique_ptr<netlink::Transport> events{};
+  Link link{};
+  std::string version{};
+  std::vector<std::string> notes{};
+};
+
+/// The plane behind its port: sessions, what is installed for each, and what the kernel says.
+class Controller {
+ public:
+  Controller(Settings settings, Parts parts);
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+  /// Rules first, then the link.
+  ~Controller();
+
+  [[nodiscard]] Result<dataplane::Applied, dataplane::Failure> apply(
+      const dataplane::Change& change);
+  [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
+      Seid seid, std::span<const UrrId> urrs);
+  [[nodiscard]] std::vector<dataplane::Event> take_events();
+  [[nodiscard]] std::vector<dataplane::Counter> counters() const;
+  [[nodiscard]] int event_descriptor() const { return wakeup_.descriptor(); }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return parts_.notes; }
+
+ private:
+  using Failure = dataplane::Failure;
+
+  /// Counted, but not handed up yet.
+  struct Unread {
+    rules::Volume octets{};
+    rules::Volume packets{};
+  };
+  struct Session {
+    rules::SessionRules rules{};
+    KernelRules kernel{};
+    Installed installed{};
+    FiredLimits fired{};
+    std::map<UrrId, Unread> unread{};
+    std::vector<Op> leftovers{};                 ///< deletions that the kernel refused: tried again
+    std::map<std::uint16_t, PdrId> pdr_names{};  ///< kernel PDR to PDR, also of the last ones gone
+    std::map<std::uint32_t, UrrKey> urr_names{};
+  };
+  /// A packet that came through a tunnel, to go through the kernel once more.
+  struct Again {
+    Ipv4 local{};
+    Teid teid{};
+    std::vector<std::uint8_t> octets{};
+  };
+  /// A change on its way.
+  struct Step {
+    Seid seid{};
+    const rules::SessionRules* after{};
+    Compiled compiled{};
+    KernelPlan plan{};
+    std::vector<FarId> flush{};             ///< FARs whose held packets go out
+    std::vector<Op> done{};                 ///< what the kernel carried out so far
+    std::set<std::uint32_t> failed_fars{};  ///< kernel FARs whose update it refused
+  };
+  struct Counts {
+    std::uint64_t kernel_refusals{};
+    std::uint64_t undone{};
+    std::uint64_t overruns{};
+    std::uint64_t flushed{};
+    std::uint64_t no_tunnel{};
+    std::uint64_t not_sent{};
+    std::uint64_t end_markers{};
+    std::uint64_t strange_events{};
+    std::uint64_t error_indications{};
+    std::uint64_t gtpu_ignored{};
+  };
+
+  // controller.cpp: changes
+  [[nodiscard]] std::optional<Failure> refuse_early(const dataplane::Change& change) const;
+  [[nodiscard]] Result<void, Failure> switch_over(Session& session, Step& step);
+  [[nodiscard]] Result<void, Failure> run_ops(Session& session, Step& step,
+                                              const std::vector<Op>& ops);
+  void undo(Session& session, const Step& step);
+  void settle_undo(Session& session, const Step& step, const std::vector<Op>& ops,
+                   const std::vector<netlink::Answer>& answers);
+  [[nodiscard]] Failure why(const Step& step, const Op& op, int error) const;
+  void adopt(Session& session, Step& step);
+  [[nodiscard]] std::map<UrrId, dataplane::Reading> clean_up(Session& session, const Step& step,
+                                                             const std::vector<UrrId>& query);
+  [[nodiscard]] std::optional<std::vector<netlink::Answer>> send(Seid seid,
+                                                                 const std::vector<Op>& ops);
+  void resync(Seid seid, Session& session);
+  void index_teids(Seid seid, const rules::SessionRules* before, const rules::SessionRules* after);
+
+  // controller_usage.cpp
+  [[nodiscard]] dataplane::Reading take_unread(Session& session, UrrId urr);
+  /// Adds to a Reading or an Unread.
+  template <class To>
+  static void add(To& to, const rules::Volume& octets, const rules::Volume& packets) {
+    to.octets.uplink += octets.uplink;
+    to.octets.downlink += octets.downlink;
+    to.packets.uplink += packets.uplink;
+    to.packets.downlink += packets.downlink;
+  }
+  static void add(dataplane::Reading& reading, const Report& report) {
+    add(reading, report.octets, report.packets);
+  }
+  void on_report(const Report& report);
+  void on_threshold(Seid seid, Session& session, const UrrKey& key);
+  void on_quota(Seid seid, Session& session, const UrrKey& key);
+  [[nodiscard]] dataplane::Reading read_now(Seid seid, Session& session, UrrId urr);
+
+  // controller_buffer.cpp: packets that wait, and what is sent from here
+  void drain_events();
+  void on_buffered(const BufferedEvent& event);
+  void follow_buffering(const dataplane::Change& change);
+  [[nodiscard]] std::vector<FarId> fars_to_flush(const dataplane::Change& change) const;
+  void flush(Session& session, const Step& step);
+  void send_held(Session& session, const rules::SessionRules& rules, const KernelRules& kernel,
+                 const dataplane::BufferedPacket& packet, std::optional<std::uint16_t> sequence);
+  void send_again();
+  void send_end_markers(const dataplane::Change& change, const Session& session);
+  void read_gtpu();
+  void on_signalling(const SocketAddress& from, wire::Bytes datagram);
+  void arm_wakeup();
+
+  Settings settings_;
+  Parts parts_;
+  Target target_;
+  KernelIds ids_;
+  std::unordered_map<Seid, Session> sessions_{};
+  std::unordered_map<Teid, Seid> teids_{};
+  dataplane::PacketBuffer buffer_;
+  Episodes episodes_{};
+  Wakeup wakeup_;
+  std::vector<dataplane::Event> pending_{};
+  std::vector<Report> reports_{};
+  std::vector<Again> again_{};
+  std::vector<std::uint8_t> receive_buffer_;
+  Counts counts_{};
+};
+
+/// The kernel PDR that stands for a PDR (any of its variants); nullptr: it has none.
+[[nodiscard]] const KernelPdr* kernel_pdr_of(const KernelRules& kernel, const rules::Pdr& pdr);
+
+/// PPP, RQI and QFI of the packets that a kernel PDR encapsulates; none: no PDU Session Container.
+[[nodiscard]] std::optional<std::uint8_t> container_of(const KernelRules& kernel,
+                                                       const KernelPdr& pdr);
+
+}  // namespace upf::gtp5g

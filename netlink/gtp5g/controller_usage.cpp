@@ -1,0 +1,91 @@
+// What the kernel counts. All volume of a URR comes from its meter, read here; thresholds and
+// quotas are kernel rules of their own and only say that it is time to read (gtp5g reports 0 for a
+// URR that has a threshold as well, and checks a quota only for one with a period).
+#include "netlink/gtp5g/attrs.hpp"
+#include "netlink/gtp5g/controller.hpp"
+#include "netlink/gtp5g/requests.hpp"
+
+namespace upf::gtp5g {
+
+using dataplane::LimitReached;
+using dataplane::Reading;
+
+Reading Controller::take_unread(Session& session, UrrId urr) {
+  Reading reading{.urr = urr};
+  const auto at = session.unread.find(urr);
+  if (at == session.unread.end()) return reading;
+  add(reading, at->second.octets, at->second.packets);
+  session.unread.erase(at);
+  return reading;
+}
+
+Reading Controller::read_now(Seid seid, Session& session, UrrId urr) {
+  const Step step{.seid = seid};
+  auto readings = clean_up(session, step, {urr});
+  const auto at = readings.find(urr);
+  return at != readings.end() ? at->second : take_unread(session, urr);
+}
+
+void Controller::on_report(const Report& report) {
+  const auto at = sessions_.find(report.seid);
+  if (at == sessions_.end()) return;  // of another UPF on this host, or a session that is over
+  const auto name = at->second.urr_names.find(report.urr);
+  if (name == at->second.urr_names.end()) return;  // of a limit that was armed anew since
+  const UrrKey key = name->second;
+  Session& session = at->second;
+  switch (key.role) {
+    case UrrKey::Role::Meter:
+      add(session.unread[key.urr], report.octets, report.packets);
+      break;
+    case UrrKey::Role::Threshold:
+      on_threshold(report.seid, session, key);
+      break;
+    case UrrKey::Role::Quota:
+      on_quota(report.seid, session, key);
+      break;
+    case UrrKey::Role::Start: {
+      const std::uint32_t generation = session.installed.urrs.at(key).body.limit.generation;
+      if (session.fired.started[key.urr] == generation) break;
+      session.fired.started[key.urr] = generation;
+      pending_.emplace_back(
+          dataplane::TrafficStart{report.seid, key.urr, std::chrono::system_clock::now()});
+      resync(report.seid, session);  // or each packet would say it again
+      break;
+    }
+  }
+}
+
+void Controller::on_threshold(Seid seid, Session& session, const UrrKey& key) {
+  const std::uint32_t generation = session.installed.urrs.at(key).body.limit.generation;
+  const auto [fired, first] = session.fired.notified.try_emplace(key.urr, generation);
+  if (!first && fired->second == generation) {
+    // The kernel starts over at each threshold; ours are reached once. Disarmed only now: mostly
+    // the control half arms the next one before there is a second time.
+    resync(seid, session);
+    return;
+  }
+  fired->second = generation;
+  pending_.emplace_back(LimitReached{seid, LimitReached::Limit::Notify, generation,
+                                     read_now(seid, session, key.urr)});
+}
+
+void Controller::on_quota(Seid seid, Session& session, const UrrKey& key) {
+  const std::uint32_t generation = session.installed.urrs.at(key).body.limit.generation;
+  session.fired.exhausted[key.urr] = generation;
+  // The kernel turned these FARs to DROP when it reported. It is said again: they may have been
+  // updated between its report and now.
+  std::vector<Op> ops;
+  for (auto& [far_key, far] : session.installed.fars) {
+    const bool under = std::ranges::any_of(
+        far_key.quotas, [&](const QuotaRef& quota) { return quota.urr == key.urr; });
+    if (!under) continue;
+    far.body.action = action::kDrop;
+    session.kernel.fars[far_key].action = action::kDrop;
+    ops.emplace_back(UpdateFar{far.id, far.body, false});
+  }
+  (void)send(seid, ops);
+  pending_.emplace_back(
+      LimitReached{seid, LimitReached::Limit::Block, generation, read_now(seid, session, key.urr)});
+}
+
+}  // namespace upf::gtp5g

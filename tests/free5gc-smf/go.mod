@@ -1,0 +1,3 @@
+module kupf/tests/free5gc-smf
+
+go 1.24
