@@ -65,15 +65,19 @@ Controller::Controller(Settings settings, Parts parts)
 }
 
 Controller::~Controller() {
+  if (parts_.socket->broken()) {
+    // One more call would hang the exit as well. The socket stays open: the call that hangs may go
+    // on one day, and on a link without a socket it would panic.
+    (void)parts_.gtpu.release();
+    return;
+  }
   for (auto& [seid, session] : sessions_) {
-    if (parts_.socket->broken()) break;
     const KernelPlan plan = make_plan(seid, session.installed, {}, ids_);
     (void)send(seid, plan.remove);
   }
   // The socket before the link: the module frees what uplink packets under way still use.
   parts_.gtpu.reset();
-  // With the rtnl lock held for good, one more call would only hang the exit as well.
-  if (!parts_.socket->broken()) (void)parts_.host->remove_link(parts_.link);
+  (void)parts_.host->remove_link(parts_.link);
 }
 
 std::vector<dataplane::Counter> Controller::counters() const {
