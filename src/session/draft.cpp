@@ -11,7 +11,7 @@ namespace upf::session {
 using pfcp::IeType;
 
 Draft::Draft(Context& context, Session start)
-    : context_(context), plan_{.next = std::move(start), .ids = Reservation{context.teids}} {
+    : context_(context), plan_{.next = std::move(start), .ids = Reservation{context}} {
   new_ = context.store.find(plan_.next.seid) == nullptr;
   for (const auto& pdr : plan_.next.rules.pdrs) {
     measured_before_.insert(pdr.urrs.begin(), pdr.urrs.end());
@@ -162,7 +162,7 @@ Check Draft::create(const pfcp::CreateTrafficEndpoint& ie) {
   }
   const auto done = resolve(endpoint.ue_ip_addresses, instance);
   if (!done) return failure(done.error());
-  if (*done) chosen.ue_addresses = endpoint.ue_ip_addresses;
+  if (*done) chosen.ue_addresses = as_created(endpoint.ue_ip_addresses);
   if (any || *done) plan_.chosen_endpoints.push_back(std::move(chosen));
   const auto made = std::make_shared<const pfcp::CreateTrafficEndpoint>(std::move(endpoint));
   if (!session().endpoints.try_emplace(ie.traffic_endpoint_id, made).second) {
@@ -290,7 +290,7 @@ Check Draft::change(const pfcp::UpdateTrafficEndpoint& ie) {
     next.ue_ip_addresses = ie.ue_ip_addresses;
     const auto done = resolve(next.ue_ip_addresses, instance);
     if (!done) return failure(done.error());
-    if (*done) chosen.ue_addresses = next.ue_ip_addresses;
+    if (*done) chosen.ue_addresses = as_created(next.ue_ip_addresses);
   }
   at->second = std::make_shared<const pfcp::CreateTrafficEndpoint>(std::move(next));
   if (chosen.f_teid || !chosen.ue_addresses.empty()) {

@@ -60,6 +60,8 @@ class Draft {
                                               const std::string& network_instance);
   [[nodiscard]] Result<bool, Refusal> resolve(std::vector<pfcp::UeIpAddress>& ies,
                                               const std::string& network_instance);
+  [[nodiscard]] Check choose_ipv4(pfcp::UeIpAddress& ie, const std::string& network_instance);
+  [[nodiscard]] Check choose_ipv6(pfcp::UeIpAddress& ie, const std::string& network_instance);
   [[nodiscard]] Check resolve(pfcp::Pdi& pdi, PdrId id, bool updated);
   [[nodiscard]] Result<std::optional<rules::Pdr>, Refusal> compile(const PdrSource& source) const;
   [[nodiscard]] Check compile_endpoints(const pfcp::Pdi& pdi, rules::Pdr& rule) const;
@@ -83,6 +85,9 @@ class Draft {
   bool restored_{};
   bool refresh_{};
 };
+
+/// UE addresses as Created PDR and Created Traffic Endpoint have them.
+[[nodiscard]] std::vector<pfcp::UeIpAddress> as_created(std::vector<pfcp::UeIpAddress> ies);
 
 /// Vectors of rules are kept in order of ID.
 template <class Rule>

@@ -61,13 +61,77 @@ Result<bool, Refusal> Draft::resolve(pfcp::FTeid& ie, rules::Interface from,
   return true;
 }
 
-Result<bool, Refusal> Draft::resolve(std::vector<pfcp::UeIpAddress>& ies, const std::string&) {
-  for (const auto& ie : ies) {
-    if (ie.choose_ipv4 || ie.choose_ipv6) {
-      return unsupported(IeType::UeIpAddress, "UE addresses are the CP function's to choose");
-    }
+Result<bool, Refusal> Draft::resolve(std::vector<pfcp::UeIpAddress>& ies,
+                                     const std::string& network_instance) {
+  bool any = false;
+  for (auto& ie : ies) {
+    Check ok;
+    any = any || ie.choose_ipv4 || ie.choose_ipv6;
+    if (ie.choose_ipv4) ok = choose_ipv4(ie, network_instance);
+    if (ok && ie.choose_ipv6) ok = choose_ipv6(ie, network_instance);
+    if (!ok) return failure(std::move(ok.error()));
   }
-  return false;
+  return any;
+}
+
+namespace {
+
+auto no_pool() {
+  return unsupported(IeType::UeIpAddress, "there is no address pool for this data network");
+}
+auto pool_used_up() {
+  return failure(Refusal{pfcp::Cause::AllDynamicAddressesAreOccupied, IeType::UeIpAddress,
+                         std::nullopt, "the address pool is used up"});
+}
+
+}  // namespace
+
+Check Draft::choose_ipv4(pfcp::UeIpAddress& ie, const std::string& network_instance) {
+  ie.choose_ipv4 = false;
+  auto& chosen = session().chosen_ipv4;
+  if (const auto at = chosen.find(network_instance); at != chosen.end()) {
+    ie.ipv4 = at->second;
+    return {};
+  }
+  UeAddresses* pools = context_.ue_addresses;
+  if (pools == nullptr) return no_pool();
+  const auto network = pools->network({network_instance, session().labels.dnn}, false);
+  if (!network) return no_pool();
+  const auto taken = [&](Ipv4 a) { return context_.store.of_ue(network_instance, a).has_value(); };
+  const auto address = pools->allocate_ipv4(*network, taken);
+  if (!address) return pool_used_up();
+  plan_.ids.add(*address);
+  chosen.emplace(network_instance, *address);
+  ie.ipv4 = *address;
+  return {};
+}
+
+Check Draft::choose_ipv6(pfcp::UeIpAddress& ie, const std::string& network_instance) {
+  ie.choose_ipv6 = false;
+  const unsigned whole = ie.ipv6_prefix_length.value_or(64);
+  const unsigned delegated = ie.ipv6_prefix_delegation_bits.value_or(0);
+  if (whole > 64 || delegated >= whole) {
+    return unsupported(IeType::UeIpAddress, "IPv6 prefixes that we choose have at most 64 bits");
+  }
+  const auto length = static_cast<std::uint8_t>(whole - delegated);
+  auto& chosen = session().chosen_ipv6;
+  if (const auto at = chosen.find({network_instance, length}); at != chosen.end()) {
+    ie.ipv6 = at->second.address;
+    return {};
+  }
+  UeAddresses* pools = context_.ue_addresses;
+  if (pools == nullptr) return no_pool();
+  const auto network = pools->network({network_instance, session().labels.dnn}, true);
+  if (!network) return no_pool();
+  const auto taken = [&](const Ipv6Prefix& prefix) {
+    return context_.store.of_ue(network_instance, prefix).has_value();
+  };
+  const auto prefix = pools->allocate_ipv6(*network, length, taken);
+  if (!prefix) return pool_used_up();
+  plan_.ids.add(*prefix);
+  chosen.emplace(std::pair{network_instance, length}, *prefix);
+  ie.ipv6 = prefix->address;
+  return {};
 }
 
 Result<Plan, Refusal> Draft::finish() && {

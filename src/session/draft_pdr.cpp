@@ -138,6 +138,19 @@ Check merge(PdrSource& source, const pfcp::UpdatePdr& ie) {
 
 }  // namespace
 
+std::vector<pfcp::UeIpAddress> as_created(std::vector<pfcp::UeIpAddress> ies) {
+  for (auto& ie : ies) {
+    // 8.2.62: these are for PDIs only. What was delegated shows in the length.
+    ie.is_destination = false;
+    const auto delegated = std::exchange(ie.ipv6_prefix_delegation_bits, std::nullopt);
+    if (ie.ipv6 && delegated.value_or(0) > 0) {
+      ie.ipv6_prefix_length =
+          static_cast<std::uint8_t>(ie.ipv6_prefix_length.value_or(64) - *delegated);
+    }
+  }
+  return ies;
+}
+
 bool Draft::has(PdrId id) const {
   return rules::find(plan_.next.rules.pdrs, id) != nullptr || plan_.next.sources.contains(id);
 }
@@ -228,7 +241,7 @@ Check Draft::resolve(pfcp::Pdi& pdi, PdrId id, bool updated) {
   }
   const auto done = resolve(pdi.ue_ip_addresses, instance);
   if (!done) return failure(done.error());
-  if (*done) chosen.ue_addresses = pdi.ue_ip_addresses;
+  if (*done) chosen.ue_addresses = as_created(pdi.ue_ip_addresses);
   if (chosen.f_teid || !chosen.ue_addresses.empty()) plan_.chosen_pdrs.push_back(std::move(chosen));
   return {};
 }

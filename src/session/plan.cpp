@@ -125,25 +125,40 @@ std::vector<Teid> teids_of(const Session& session) {
 // --- reservation -------------------------------------------------------------------------------
 
 Reservation::Reservation(Reservation&& other) noexcept
-    : teids_(other.teids_), taken_(std::exchange(other.taken_, {})) {}
+    : teids_(other.teids_),
+      addresses_(other.addresses_),
+      teids_taken_(std::exchange(other.teids_taken_, {})),
+      ipv4_(std::exchange(other.ipv4_, {})),
+      ipv6_(std::exchange(other.ipv6_, {})) {}
 
 Reservation& Reservation::operator=(Reservation&& other) noexcept {
   if (this != &other) {
     give_back();
     teids_ = other.teids_;
-    taken_ = std::exchange(other.taken_, {});
+    addresses_ = other.addresses_;
+    teids_taken_ = std::exchange(other.teids_taken_, {});
+    ipv4_ = std::exchange(other.ipv4_, {});
+    ipv6_ = std::exchange(other.ipv6_, {});
   }
   return *this;
 }
 
+void Reservation::keep() {
+  teids_taken_.clear();
+  ipv4_.clear();
+  ipv6_.clear();
+}
+
 void Reservation::give_back() {
-  for (const Teid teid : taken_) teids_->release(teid);
-  taken_.clear();
+  for (const Teid teid : teids_taken_) teids_->release(teid);
+  for (const Ipv4 address : ipv4_) addresses_->release(address);
+  for (const auto& prefix : ipv6_) addresses_->release(prefix);
+  keep();
 }
 
 std::optional<Teid> Reservation::allocate(Seid owner) {
   const auto teid = teids_->allocate(owner);
-  if (teid) taken_.push_back(*teid);
+  if (teid) teids_taken_.push_back(*teid);
   return teid;
 }
 
@@ -151,7 +166,7 @@ bool Reservation::claim(Teid teid, Seid owner) {
   const auto holder = teids_->owner(teid);
   if (holder) return *holder == owner;
   if (!teids_->claim(teid, owner)) return false;
-  taken_.push_back(teid);
+  teids_taken_.push_back(teid);
   return true;
 }
 
@@ -211,11 +226,11 @@ Plan plan_refresh(Context& context, const Session& session) {
   auto plan = std::move(draft).finish();
   if (plan) return std::move(*plan);
   // Flows of an application may be more than a session may have: it keeps what it has.
-  return Plan{.next = session, .ids = Reservation{context.teids}};
+  return Plan{.next = session, .ids = Reservation{context}};
 }
 
 Plan plan_deletion(Context& context, const Session& session) {
-  Plan plan{.next = session, .ends = true, .ids = Reservation{context.teids}};
+  Plan plan{.next = session, .ends = true, .ids = Reservation{context}};
   plan.usage.ends = true;
   return plan;
 }
@@ -232,6 +247,10 @@ void commit(Context& context, Plan plan) {
   // Those of a session that this one supersedes have come free only now.
   for (const Teid teid : after) (void)context.teids.claim(teid, seid);
   if (plan.ends) {
+    for (const auto& [instance, address] : plan.next.chosen_ipv4) {
+      context.ue_addresses->release(address);
+    }
+    for (const auto& [key, prefix] : plan.next.chosen_ipv6) context.ue_addresses->release(prefix);
     context.store.erase(seid);
   } else {
     context.store.put(std::move(plan.next));

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +38,56 @@ class Teids {
  private:
   Random random_;
   std::unordered_map<Teid, Seid> owners_;
+};
+
+/// An address block of a data network from which UEs get addresses.
+struct UePool {
+  std::string dnn{};
+  IpPrefix prefix{};
+};
+
+/// UE addresses that the UP function chooses (TS 29.244 5.21.3). One that comes back is handed out
+/// again only after all others: packets for its last owner may still be on their way.
+///
+/// A pool's network address, the first host (the data network's own) and an IPv4 broadcast address
+/// are nobody's.
+class UeAddresses {
+ public:
+  explicit UeAddresses(const std::vector<UePool>& pools);
+
+  /// The first of the names that has a pool of the family; with one data network, that.
+  [[nodiscard]] std::optional<std::string> network(const std::vector<std::string>& names,
+                                                   bool ipv6) const;
+  /// `taken`: addresses that a CP function has given out of the same block.
+  [[nodiscard]] std::optional<Ipv4> allocate_ipv4(const std::string& dnn,
+                                                  const std::function<bool(Ipv4)>& taken);
+  /// A prefix of the length, which is at most 64.
+  [[nodiscard]] std::optional<Ipv6Prefix> allocate_ipv6(
+      const std::string& dnn, std::uint8_t length,
+      const std::function<bool(const Ipv6Prefix&)>& taken);
+  void release(Ipv4 address);
+  void release(const Ipv6Prefix& prefix);
+  [[nodiscard]] std::size_t size() const { return ipv4_.size() + ipv6_.size(); }
+
+ private:
+  struct Pool4 {
+    std::string dnn{};
+    std::uint32_t next{};  ///< of those that were never given
+    std::uint32_t last{};
+    std::deque<std::uint32_t> returned{};
+  };
+  struct Pool6 {
+    std::string dnn{};
+    Ipv6Prefix prefix{};
+    std::uint64_t next{};   ///< in /64s from the beginning of the pool
+    std::uint64_t count{};  ///< of /64s
+    std::map<std::uint8_t, std::deque<Ipv6Prefix>> returned{};  ///< by length
+  };
+
+  std::vector<Pool4> pools4_{};
+  std::vector<Pool6> pools6_{};
+  std::map<Ipv4, std::size_t> ipv4_{};  ///< given, and of which pool
+  std::map<Ipv6Prefix, std::size_t> ipv6_{};
 };
 
 }  // namespace upf::session

@@ -56,6 +56,7 @@ struct Limits {
 
 struct Settings {
   std::vector<GtpuAddress> gtpu{};
+  std::vector<UePool> pools{};
   Limits limits{};
   bool ipv6{};            ///< the plane serves IPv6 UEs
   bool framed_routing{};  ///< the plane serves framed routes
@@ -70,6 +71,7 @@ struct Context {
   Store& store;
   Teids& teids;
   Random& random;
+  UeAddresses* ue_addresses{};  ///< nullptr: the UP function chooses none
 };
 
 /// Which rule a refusal is about (Failed Rule ID, TS 29.244 8.2.80).
@@ -87,10 +89,11 @@ struct Refusal {
   std::string text{};  ///< for the log
 };
 
-/// TEIDs that a plan took. They go back unless the plan is committed.
+/// TEIDs and UE addresses that a plan took. They go back unless the plan is committed.
 class Reservation {
  public:
-  explicit Reservation(Teids& teids) : teids_(&teids) {}
+  explicit Reservation(Context& context)
+      : teids_(&context.teids), addresses_(context.ue_addresses) {}
   Reservation(Reservation&& other) noexcept;
   Reservation& operator=(Reservation&& other) noexcept;
   ~Reservation() { give_back(); }
@@ -98,12 +101,17 @@ class Reservation {
   [[nodiscard]] std::optional<Teid> allocate(Seid owner);
   /// false: another session has it.
   [[nodiscard]] bool claim(Teid teid, Seid owner);
-  void keep() { taken_.clear(); }
+  void add(Ipv4 address) { ipv4_.push_back(address); }
+  void add(const Ipv6Prefix& prefix) { ipv6_.push_back(prefix); }
+  void keep();
 
  private:
   void give_back();
   Teids* teids_;
-  std::vector<Teid> taken_;
+  UeAddresses* addresses_;
+  std::vector<Teid> teids_taken_;
+  std::vector<Ipv4> ipv4_;
+  std::vector<Ipv6Prefix> ipv6_;
 };
 
 /// An F-TEID or UE address that the UP function chose, for Created PDR or Updated PDR.

@@ -51,8 +51,9 @@ struct Session {
   std::map<std::uint8_t, std::shared_ptr<const pfcp::CreateTrafficEndpoint>> endpoints{};
   std::map<std::uint8_t, Teid> chosen_teids{};          ///< CHOOSE ID to TEID (8.2.3)
   std::map<std::uint32_t, rules::SdfFilter> filters{};  ///< SDF Filter ID to what it stands for
-  std::vector<Ipv4> allocated_ipv4{};                   ///< UE addresses of our pools
-  std::vector<Ipv6Prefix> allocated_ipv6{};
+  /// UE addresses of our pools, by Network Instance: one of a kind, whichever PDR asks.
+  std::map<std::string, Ipv4> chosen_ipv4{};
+  std::map<std::pair<std::string, std::uint8_t>, Ipv6Prefix> chosen_ipv6{};  ///< and length
   std::optional<std::uint32_t> inactivity_timer_s{};  ///< User Plane Inactivity Timer (8.2.83)
   Labels labels{};
 };

@@ -44,5 +44,65 @@ TEST(Teids, ARandomSourceThatRepeatsItselfEndsTheSearch) {
   EXPECT_EQ(teids.allocate(kOne), std::nullopt);
 }
 
+constexpr auto kNobodys = [](const auto&) { return false; };
+
+TEST(UeAddresses, AreInTheirPoolAndNotReservedAndNotDoubled) {
+  UeAddresses addresses{{{"internet", *parse_ip_prefix("10.60.0.5/29")}}};
+  std::set<Ipv4> given;
+  while (const auto address = addresses.allocate_ipv4("internet", kNobodys)) given.insert(*address);
+  // 10.60.0.0 and .7 are the network's, .1 the data network's own.
+  EXPECT_EQ(given.size(), 5U);
+  EXPECT_EQ(*given.begin(), *parse_ipv4("10.60.0.2"));
+  EXPECT_EQ(*given.rbegin(), *parse_ipv4("10.60.0.6"));
+  EXPECT_EQ(addresses.allocate_ipv4("ims", kNobodys), std::nullopt);
+}
+
+TEST(UeAddresses, WhatComesBackComesLast) {
+  UeAddresses addresses{{{"internet", *parse_ip_prefix("10.60.0.0/29")}}};
+  const auto first = *addresses.allocate_ipv4("internet", kNobodys);
+  addresses.release(first);
+  addresses.release(first);
+  addresses.release(*parse_ipv4("10.60.0.6"));  // never given
+  std::vector<Ipv4> given;
+  while (const auto address = addresses.allocate_ipv4("internet", kNobodys)) {
+    given.push_back(*address);
+  }
+  ASSERT_EQ(given.size(), 5U);
+  EXPECT_EQ(given.back(), first);
+}
+
+TEST(UeAddresses, ThoseOfCpFunctionsAreLeftAlone) {
+  UeAddresses addresses{{{"internet", *parse_ip_prefix("10.60.0.0/29")}}};
+  bool busy = true;
+  const auto taken = [&](Ipv4 a) { return busy && a.octets[3] < 6; };
+  EXPECT_EQ(addresses.allocate_ipv4("internet", taken), parse_ipv4("10.60.0.6"));
+  EXPECT_EQ(addresses.allocate_ipv4("internet", taken), std::nullopt);
+  busy = false;
+  EXPECT_EQ(addresses.allocate_ipv4("internet", taken), parse_ipv4("10.60.0.2"));
+}
+
+TEST(UeAddresses, PrefixesOfTheLengthThatIsAsked) {
+  UeAddresses addresses{{{"internet", *parse_ip_prefix("2001:db8::/56")}}};
+  EXPECT_EQ(to_string(*addresses.allocate_ipv6("internet", 64, kNobodys)), "2001:db8:0:1::/64");
+  EXPECT_EQ(to_string(*addresses.allocate_ipv6("internet", 60, kNobodys)), "2001:db8:0:10::/60");
+  EXPECT_EQ(to_string(*addresses.allocate_ipv6("internet", 64, kNobodys)), "2001:db8:0:20::/64");
+  EXPECT_EQ(addresses.allocate_ipv6("internet", 56, kNobodys), std::nullopt);
+  std::size_t more = 0;
+  while (addresses.allocate_ipv6("internet", 64, kNobodys)) ++more;
+  EXPECT_EQ(more, 256U - 0x21U);
+  addresses.release(*parse_ipv6_prefix("2001:db8:0:10::/60"));
+  EXPECT_EQ(to_string(*addresses.allocate_ipv6("internet", 60, kNobodys)), "2001:db8:0:10::/60");
+}
+
+TEST(UeAddresses, TheNetworkIsTheFirstNameKnownOrTheOnlyOne) {
+  const UeAddresses one{{{"internet", *parse_ip_prefix("10.60.0.0/16")}}};
+  EXPECT_EQ(one.network({"", "other"}, false), "internet");
+  EXPECT_EQ(one.network({"internet"}, true), std::nullopt);
+  const UeAddresses two{
+      {{"internet", *parse_ip_prefix("10.60.0.0/16")}, {"ims", *parse_ip_prefix("10.61.0.0/16")}}};
+  EXPECT_EQ(two.network({"", "ims"}, false), "ims");
+  EXPECT_EQ(two.network({"other"}, false), std::nullopt);
+}
+
 }  // namespace
 }  // namespace upf::session

@@ -445,6 +445,56 @@ TEST_F(Establishment, TrafficEndpointsGiveTheirPdrsWhatTheyHave) {
   EXPECT_EQ(teids.size(), 0U);
 }
 
+// cases.md 62: CHV4 and CHV6
+TEST_F(Establishment, UeAddressesAreChosenOncePerSessionAndReturned) {
+  auto request = free5gc();
+  request.create_pdrs[0].pdi.ue_ip_addresses = {{.choose_ipv4 = true, .choose_ipv6 = true}};
+  request.create_pdrs[1].pdi.ue_ip_addresses = {
+      {.is_destination = true, .choose_ipv4 = true, .choose_ipv6 = true}};
+  auto made = plan(request);
+  ASSERT_TRUE(made) << made.error().text;
+  ASSERT_EQ(made->chosen_pdrs.size(), 2U);
+  const auto& told = made->chosen_pdrs[1].ue_addresses.at(0);
+  EXPECT_EQ(told.ipv4, (Ipv4{{10, 61, 0, 2}}));
+  EXPECT_EQ(to_string(*told.ipv6), "2001:db8:0:1::");
+  EXPECT_FALSE(told.choose_ipv4 || told.choose_ipv6 || told.is_destination);
+  const Seid seid = made->next.seid;
+  commit(context, std::move(*made));
+  EXPECT_EQ(pdr(seid, kUl).ue_addresses[0].ipv4, (Ipv4{{10, 61, 0, 2}}));
+  EXPECT_EQ(pdr(seid, kDl).ue_addresses[0].ipv4, (Ipv4{{10, 61, 0, 2}}));
+  EXPECT_EQ(pdr(seid, kDl).ue_addresses[0].ipv6->length, 64);
+  EXPECT_EQ(addresses.size(), 2U);
+  // The pool has one IPv4 address.
+  auto second = request;
+  second.create_pdrs[0].pdi.local_f_teid->teid = Teid{0x200};
+  EXPECT_EQ(refused(plan(second)).cause, Cause::AllDynamicAddressesAreOccupied);
+  EXPECT_EQ(addresses.size(), 2U);
+  commit(context, plan_deletion(context, *store.find(seid)));
+  EXPECT_EQ(addresses.size(), 0U);
+  establish(second);
+}
+
+TEST_F(Establishment, AnAddressThatTheSmfGaveIsNotChosen) {
+  establish(free5gc(1, 0x100, {{10, 61, 0, 2}}));
+  auto request = free5gc(2, 0x200);
+  request.create_pdrs[1].pdi.ue_ip_addresses = {{.is_destination = true, .choose_ipv4 = true}};
+  EXPECT_EQ(refused(plan(request)).cause, Cause::AllDynamicAddressesAreOccupied);
+}
+
+TEST_F(Establishment, DelegatedPrefixesAreAsLongAsAsked) {
+  auto request = free5gc();
+  request.create_pdrs[1].pdi.ue_ip_addresses = {
+      {.is_destination = true, .ipv6_prefix_delegation_bits = 8, .choose_ipv6 = true}};
+  auto made = plan(request);
+  ASSERT_TRUE(made) << made.error().text;
+  EXPECT_EQ(made->chosen_pdrs[0].ue_addresses[0].ipv6_prefix_length, 56);
+  EXPECT_EQ(rules::find(made->next.rules.pdrs, kDl)->ue_addresses[0].ipv6->length, 56);
+  request.create_pdrs[1].pdi.ue_ip_addresses[0].ipv6_prefix_length = 80;
+  EXPECT_EQ(refused(plan(request)).offending_ie, IeType::UeIpAddress);
+  context.ue_addresses = nullptr;
+  EXPECT_EQ(refused(plan(request)).cause, Cause::ServiceNotSupported);
+}
+
 TEST_F(Establishment, KeepsWhatTheOperatorWantsToSee) {
   auto request = free5gc();
   request.apn_dnn = pfcp::DomainName{"internet"};

@@ -136,7 +136,13 @@ class PlanTest : public testing::Test {
   Settings settings{};
   Store store{};
   Teids teids{random};
-  Context context{.settings = settings, .store = store, .teids = teids, .random = random};
+  UeAddresses addresses{{{"internet", *parse_ip_prefix("10.61.0.0/30")},
+                         {"internet", *parse_ip_prefix("2001:db8::/48")}}};
+  Context context{.settings = settings,
+                  .store = store,
+                  .teids = teids,
+                  .random = random,
+                  .ue_addresses = &addresses};
 };
 
 }  // namespace upf::session::test
