@@ -74,6 +74,7 @@ control::Settings control_settings(const config::Config& config, const Now& now)
     if (const auto* v6 = std::get_if<Ipv6>(&*address)) settings.n4_ipv6 = *v6;
   }
   add_gtpu(settings, config);
+  for (const auto& dnn : config.dnn_list) settings.sessions.pools.push_back({dnn.dnn, dnn.cidr});
   settings.retransmit_after = std::chrono::ceil<milliseconds>(config.pfcp.retrans_timeout);
   settings.max_retransmissions = config.pfcp.max_retrans;
   settings.first_sequence = static_cast<std::uint32_t>(random_number() % n4::kLastSequence) + 1;

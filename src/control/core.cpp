@@ -76,7 +76,12 @@ Core::Core(Settings given, dataplane::DataPlane& to)
             settings.limits.stranger_requests_per_second),
       random(settings.random),
       teids(settings.random),
-      sessions{.settings = settings.sessions, .store = store, .teids = teids, .random = random},
+      ue_addresses(settings.sessions.pools),
+      sessions{.settings = settings.sessions,
+               .store = store,
+               .teids = teids,
+               .random = random,
+               .ue_addresses = &ue_addresses},
       reader([this](Seid seid, std::span<const UrrId> urrs) {
         auto readings = plane.read_usage(seid, urrs);
         return readings ? std::move(*readings) : std::vector<dataplane::Reading>{};

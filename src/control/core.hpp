@@ -42,6 +42,7 @@ struct Core {
   session::Random random;
   session::Store store{};
   session::Teids teids;
+  session::UeAddresses ue_addresses;
   session::Context sessions;
   usage::Engine usage{};
   usage::Reader reader;

@@ -421,6 +421,8 @@ pfcp::UpFunctionFeatures Nodes::features() const {
   features.empu = can.end_marker;
   features.frrt = can.framed_routing;
   features.quoac = can.quota_action;
+  features.pdiu = true;
+  features.ueip = !core_.settings.sessions.pools.empty();
   return features;
 }
 
