@@ -51,6 +51,10 @@ std::optional<RuleId> rule_of(const KernelPlan& plan, const Op& op) {
   return std::nullopt;
 }
 
+bool buffers(const rules::SessionRules& rules) {
+  return std::ranges::any_of(rules.fars, [](const rules::Far& far) { return far.action.buffer; });
+}
+
 }  // namespace
 
 Controller::Controller(Settings settings, Parts parts)
@@ -140,6 +144,9 @@ Result<Applied, Controller::Failure> Controller::apply(const Change& change) {
   }
   step.plan = make_plan(change.seid, session.installed, step.compiled.rules, ids_);
   step.flush = fars_to_flush(change);
+  // Packets that came under the old rules are dealt with by the old rules.
+  const bool buffering = buffers(session.rules);
+  if (buffering) drain_events();
 
   if (auto ok = switch_over(session, step); !ok) {
     forget_if_new();
@@ -149,7 +156,7 @@ Result<Applied, Controller::Failure> Controller::apply(const Change& change) {
   adopt(session, step);
   index_teids(change.seid, &before, change.after);
   follow_buffering(change);
-  if (!step.flush.empty()) drain_events();
+  if (buffering) drain_events();
   send_again();
 
   Applied applied{.warnings = std::move(step.compiled.warnings)};
