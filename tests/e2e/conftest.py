@@ -42,7 +42,7 @@ def topology(capable, tmp_path_factory):
 def capture(topology, tmp_path_factory):
     """All N4 traffic of the run, in a file."""
     path = tmp_path_factory.mktemp("capture") / "n4.pcap"
-    process = topology.upf.popen("tcpdump", "-U", "-s", "0", "-i", "n3", "-w", path, "udp", "port", "8805",
+    process = topology.upf.popen("tcpdump", "-U", "--immediate-mode", "-s", "0", "-i", "n3", "-w", path, "udp", "port", "8805",
                                  stderr=subprocess.PIPE, text=True)
     process.stderr.readline()  # "listening on": from here on it sees everything
     yield path
