@@ -109,8 +109,7 @@ void Sessions::on_modification(const n4::Request& request) {
   settle_pages(after);
   core_.log_session(Level::Info, after, "session-modification",
                     "session modified " + counts_of(after.rules), to_string(request.key.peer));
-  response.cause = pfcp::Cause::RequestAccepted;
-  auto [octets, left] = encode_with_usage(std::move(response),
+  auto [octets, left] = encode_with_usage(std::move(accepted),
                                           {.seid = after.cp.seid, .sequence = request.key.sequence},
                                           std::move(*done), core_.settings.max_message_octets);
   core_.answer_octets(request, std::move(octets));

@@ -7,7 +7,7 @@ import sys
 from source_files import ROOT, report, tracked
 
 FORBIDDEN = [
-    (re.compile(rb"(?<![\w.$}/])/(home/[a-z]|root/|Users/|work/)"), "a path of one machine"),
+    (re.compile(rb"(?<![\w.$}/])/(home/[a-z]|root/(?!dev|proc|run|sys|tmp|\$)|Users/|work/)"), "a path of one machine"),
     (re.compile(rb"\.\./shared/"), "a path outside the tree"),
     (re.compile(rb"\b(BRIEF|BOARD)\.md\b"), "a file outside the tree"),
     (re.compile(rb"^(<{7} |>{7} |={7}$)"), "a merge conflict marker"),
