@@ -123,6 +123,11 @@ KernelMirror::Parsed KernelMirror::parse(const netlink::GenlRequest& request) {
     case Command::GetReport:
       take(urr::kId, urr::kSeid);
       break;
+    case Command::GetMultiReports:
+      if (const auto entry = parsed.attributes.get(urr::kSeidAndId)) {
+        parsed.seid = {entry->get(urr::kSeid).value_or(0)};
+      }
+      break;
     default:
       break;
   }
@@ -196,8 +201,10 @@ std::optional<Hazard> KernelMirror::check_multi_reports(const Parsed& request,
     if (id != urr::kSeidAndId.id) return;
     count_first = count_first && counted;
     ++entries;
-    const auto urr = Attributes{payload}.get(urr::kId);
-    known = known && urr && session.urrs.contains(*urr);
+    const Attributes entry{payload};  // all of one session
+    const auto urr = entry.get(urr::kId);
+    known = known && urr && session.urrs.contains(*urr) &&
+            entry.get(urr::kSeid) == request.seid.value;
   });
   if (request.attributes.get(urr::kCount) != entries || !count_first) return Hazard::ReportCount;
   return known ? std::nullopt : std::optional{Hazard::ReportOfNoUrr};
