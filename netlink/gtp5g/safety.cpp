@@ -203,8 +203,8 @@ std::optional<Hazard> KernelMirror::check_multi_reports(const Parsed& request,
     ++entries;
     const Attributes entry{payload};  // all of one session
     const auto urr = entry.get(urr::kId);
-    known = known && urr && session.urrs.contains(*urr) &&
-            entry.get(urr::kSeid) == request.seid.value;
+    known =
+        known && urr && session.urrs.contains(*urr) && entry.get(urr::kSeid) == request.seid.value;
   });
   if (request.attributes.get(urr::kCount) != entries || !count_first) return Hazard::ReportCount;
   return known ? std::nullopt : std::optional{Hazard::ReportOfNoUrr};
