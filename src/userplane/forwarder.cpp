@@ -143,6 +143,7 @@ void Forwarder::forward(const Snapshot& rules, const PdrEntry& pdr, const FarEnt
   if (counted < packet.count) {
     packet.ip.length = packet.header_size + counted * packet.segment_size;
     packet.count = counted;
+    packet.cut_short = true;
   }
   if (far.way == Way::ToN6) {
     to_n6(journey);

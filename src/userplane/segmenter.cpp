@@ -51,7 +51,7 @@ bool read_gso(const VnetHeader& header, SuperPacket& packet) {
 
 void write_tcp(const SuperPacket& packet, std::uint32_t index, std::uint8_t* l4) {
   store32(l4 + 4, load32(l4 + 4) + index * packet.segment_size);
-  if (index + 1 < packet.count) {
+  if (index + 1 < packet.count || packet.cut_short) {
     l4[13] = static_cast<std::uint8_t>(l4[13] & ~(kTcpFin | kTcpPush));
   }
   if (index > 0) l4[13] = static_cast<std::uint8_t>(l4[13] & ~kTcpCwr);

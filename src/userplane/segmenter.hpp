@@ -15,6 +15,7 @@ struct SuperPacket {
   std::uint16_t header_size{};   ///< IP and L4; what each segment begins with
   std::uint16_t segment_size{};  ///< L4 payload of all but the last; 0: not to be cut
   std::uint32_t count{1};
+  bool cut_short{};  ///< segments at the end were taken off
 
   [[nodiscard]] std::uint32_t payload() const { return ip.length - header_size; }
 };
