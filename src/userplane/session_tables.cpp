@@ -41,8 +41,7 @@ std::vector<TableKey> keys_of(const rules::SessionRules& rules) {
     }
   }
   std::ranges::sort(keys);
-  const auto rest = std::ranges::unique(keys);
-  keys.erase(rest.begin(), rest.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   keys.shrink_to_fit();
   return keys;
 }

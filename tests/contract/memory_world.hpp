@@ -1,11 +1,11 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <map>
+#include <deque>
+#include <utility>
 
 #include "contract/world.hpp"
 #include "src/userplane/session_keeper.hpp"
+#include "upf/base/assert.hpp"
 
 /// The user-space plane without its shell: packet function and session keeper on a sink in memory.
 /// Deterministic, needs no privileges, and time is the test's.
@@ -25,7 +25,7 @@ class MemorySink : public userplane::Sink {
     }
     // What the kernel would do with the super packet.
     userplane::SuperPacket packet;
-    ASSERT_TRUE(userplane::read_super_packet(header, whole.data(), whole.size(), packet));
+    UPF_ASSERT(userplane::read_super_packet(header, whole.data(), whole.size(), packet));
     if (packet.count > 1) ++super_packets;
     for (std::uint32_t i = 0; i < packet.count && packet.segment_size > 0; ++i) {
       Octets segment(packet.header_size);
@@ -52,8 +52,8 @@ class MemorySink : public userplane::Sink {
   }
   void cut(const userplane::OutMessage& message) {
     const Octets whole = glue(message.parts);
-    ASSERT_EQ(whole.size(), message.octets);
-    ASSERT_EQ((whole.size() + message.segment_size - 1) / message.segment_size, message.count);
+    UPF_ASSERT(whole.size() == message.octets);
+    UPF_ASSERT((whole.size() + message.segment_size - 1) / message.segment_size == message.count);
     if (message.count > 1) ++trains;
     for (std::size_t at = 0; at < whole.size(); at += message.segment_size) {
       const std::size_t size = std::min<std::size_t>(message.segment_size, whole.size() - at);
