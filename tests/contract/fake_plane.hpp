@@ -110,17 +110,19 @@ class FakePlane : public dataplane::DataPlane {
     const auto at = sessions_.find(seid);
     if (at == sessions_.end()) return 0;
     const auto buffer = at->second.buffers.find(far);
-    return buffer == at->second.buffers.end() ? 0 : buffer->second.packets;
+    return buffer == at->second.buffers.end() ? 0 : buffer->second.packets.size();
   }
   /// End Markers sent since start: the tunnel each went to.
   [[nodiscard]] const std::vector<rules::OuterHeader>& end_markers() const { return end_markers_; }
+  /// Names of packets that left buffers to be sent, in order, since the last call.
+  [[nodiscard]] std::vector<std::uint64_t> take_released() { return std::exchange(released_, {}); }
   /// Packets that left buffers by being sent, since start.
   [[nodiscard]] std::size_t flushed() const { return flushed_; }
 
   // --- packets ------------------------------------------------------------------------------
-  /// One T-PDU of so many octets meets this PDR.
+  /// One T-PDU of so many octets meets this PDR. The name is the test's, for take_released().
   Fate offer(Seid seid, PdrId pdr_id, std::uint64_t octets,
-             std::optional<std::uint8_t> dscp = std::nullopt) {
+             std::optional<std::uint8_t> dscp = std::nullopt, std::uint64_t name = 0) {
     const auto at = sessions_.find(seid);
     if (at == sessions_.end()) return Fate::NoRule;
     Session& session = at->second;
@@ -131,7 +133,7 @@ class FakePlane : public dataplane::DataPlane {
     if (far->action.drop || !gates_open(session, *pdr, direction) || blocked(session, *pdr)) {
       return Fate::Dropped;
     }
-    if (far->action.buffer) return hold(seid, session, *pdr, *far, dscp);
+    if (far->action.buffer) return hold(seid, session, *pdr, *far, dscp, name);
     if (!has_way_out(*far)) return Fate::Dropped;
     count(seid, session, *pdr, direction, octets);
     return Fate::Forwarded;
@@ -154,7 +156,7 @@ class FakePlane : public dataplane::DataPlane {
     std::optional<std::uint32_t> started{};  ///< generation whose TrafficStart was said
   };
   struct Buffer {
-    std::size_t packets{};
+    std::vector<std::uint64_t> packets{};
     bool notified{};
   };
   struct Session {
@@ -191,9 +193,9 @@ class FakePlane : public dataplane::DataPlane {
   }
 
   Fate hold(Seid seid, Session& session, const rules::Pdr& pdr, const rules::Far& far,
-            std::optional<std::uint8_t> dscp) {
+            std::optional<std::uint8_t> dscp, std::uint64_t name) {
     Buffer& buffer = session.buffers[far.id];
-    ++buffer.packets;
+    buffer.packets.push_back(name);
     if (far.action.notify_cp && !buffer.notified) {
       buffer.notified = true;
       std::optional<std::uint8_t> qfi;
@@ -310,13 +312,16 @@ class FakePlane : public dataplane::DataPlane {
     };
     if (before != nullptr && named(change.end_markers)) mark_end(*before, after);
     Buffer& buffer = session.buffers[after.id];
-    if (named(change.drop_buffered) || after.action.drop) buffer.packets = 0;
+    if (named(change.drop_buffered) || after.action.drop) buffer.packets.clear();
     if (after.action.buffer) {
       const bool was = before != nullptr && before->action.buffer && before->action.notify_cp;
       if (!was) buffer.notified = false;
       return;
     }
-    if (has_way_out(after)) flushed_ += buffer.packets;
+    if (has_way_out(after)) {
+      flushed_ += buffer.packets.size();
+      released_.insert(released_.end(), buffer.packets.begin(), buffer.packets.end());
+    }
     session.buffers.erase(after.id);
   }
 
@@ -378,6 +383,7 @@ class FakePlane : public dataplane::DataPlane {
   std::vector<rules::OuterHeader> end_markers_{};
   std::optional<dataplane::Failure> failure_{};
   std::size_t countdown_{};
+  std::vector<std::uint64_t> released_{};
   std::size_t flushed_{};
   std::uint64_t applies_{};
   WallTime now_{};

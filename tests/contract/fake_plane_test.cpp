@@ -1,9 +1,18 @@
-// What is the fake's own: its seams. What it shares with real planes is in data_plane_contract.hpp.
+// The fake under the contract, and what is its own: its seams.
 #include "contract/fake_plane.hpp"
+
+#include "contract/data_plane_contract.hpp"
+#include "contract/fake_world.hpp"
 
 #include <gtest/gtest.h>
 
 namespace upf::contract {
+
+INSTANTIATE_TEST_SUITE_P(Fake, DataPlaneContract,
+                         testing::Values(WorldFactory{
+                             "Fake", [] { return std::make_unique<FakeWorld>(); }}),
+                         name_of);
+
 namespace {
 
 rules::SessionRules one_way() {

@@ -79,7 +79,9 @@ inline void add_dropping_pdr(rules::SessionRules& rules, PdrId id, std::uint32_t
   copy.id = id;
   copy.precedence = precedence;
   copy.far = {9};
-  rules.fars.push_back({.id = {9}, .action = {.drop = true}});
+  if (rules::find(rules.fars, FarId{9}) == nullptr) {
+    rules.fars.push_back({.id = {9}, .action = {.drop = true}});
+  }
   const auto at = std::ranges::find_if(rules.pdrs, [&](const rules::Pdr& p) { return p.id > id; });
   rules.pdrs.insert(at, copy);
 }
