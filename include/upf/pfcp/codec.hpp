@@ -137,6 +137,7 @@ template <Ie T>
 template <Message M>
 [[nodiscard]] Octets encode(const M& message, const Envelope& envelope) {
   wire::Writer out;
+  out.reserve(512);  // most messages, so that the buffer grows at most once
   detail::encode_message(M::def, &message, envelope, out);
   return std::move(out).take();
 }
