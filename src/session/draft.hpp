@@ -65,7 +65,11 @@ class Draft {
   [[nodiscard]] Check resolve(pfcp::Pdi& pdi, PdrId id, bool updated);
   [[nodiscard]] Result<std::optional<rules::Pdr>, Refusal> compile(const PdrSource& source) const;
   [[nodiscard]] Check compile_endpoints(const pfcp::Pdi& pdi, rules::Pdr& rule) const;
-  [[nodiscard]] Result<bool, Refusal> compile_filters(const pfcp::Pdi& pdi, rules::Pdr& rule) const;
+  [[nodiscard]] Result<bool, Refusal> compile_filters(const PdrSource& source,
+                                                      rules::Pdr& rule) const;
+  [[nodiscard]] Result<bool, Refusal> compile_predefined(const PdrSource& source,
+                                                         rules::Pdr& rule) const;
+  [[nodiscard]] Check add_predefined(const PdrSource& source);
   [[nodiscard]] Check define_filters(const pfcp::Pdi& pdi);
   [[nodiscard]] Check derive();
   [[nodiscard]] Check check_references() const;

@@ -122,7 +122,10 @@ Check merge(PdrSource& source, const pfcp::UpdatePdr& ie) {
   if (takes_away(ie, IeType::UrrId)) bare.urrs.clear();
   if (takes_away(ie, IeType::QerId)) bare.qers.clear();
   if (ie.precedence) bare.precedence = *ie.precedence;
-  if (ie.far_id) bare.far = *ie.far_id;
+  if (ie.far_id) {
+    bare.far = *ie.far_id;
+    source.without_far = false;
+  }
   // A list that is there is the whole list; one that isn't leaves it (Table 7.5.4.2-1).
   if (!ie.urr_ids.empty()) bare.urrs = ie.urr_ids;
   if (!ie.qer_ids.empty()) bare.qers = ie.qer_ids;
@@ -131,8 +134,20 @@ Check merge(PdrSource& source, const pfcp::UpdatePdr& ie) {
     if (!removal) return failure(removal.error());
     bare.removal = *removal;
   }
-  for (const auto& name : ie.deactivate_predefined_rules) std::erase(source.predefined, name);
-  for (const auto& name : ie.activate_predefined_rules) source.predefined.push_back(name);
+  for (const auto& name : ie.deactivate_predefined_rules) {
+    if (std::erase(source.predefined, name) > 0) continue;
+    return failure(Refusal{pfcp::Cause::UnknownPredefinedRule, IeType::DeactivatePredefinedRules,
+                           std::nullopt, "Predefined Rules of this name are not active"});
+  }
+  for (const auto& name : ie.activate_predefined_rules) {
+    if (std::ranges::find(source.predefined, name) == source.predefined.end()) {
+      source.predefined.push_back(name);
+    }
+  }
+  if (source.without_far && source.predefined.empty()) {
+    return failure(Refusal{pfcp::Cause::ConditionalIeMissing, IeType::FarId, std::nullopt,
+                           "without Predefined Rules the PDR needs a FAR ID"});
+  }
   return {};
 }
 
@@ -185,7 +200,8 @@ Check Draft::create(const pfcp::CreatePdr& ie) {
                             .far = ie.far_id.value_or(FarId{}),
                             .qers = ie.qer_ids,
                             .urrs = ie.urr_ids},
-                   .predefined = ie.activate_predefined_rules};
+                   .predefined = ie.activate_predefined_rules,
+                   .without_far = !ie.far_id};
   if (ie.outer_header_removal) {
     const auto removal = header_removal(*ie.outer_header_removal);
     if (!removal) return blame(removal.error());
@@ -277,7 +293,7 @@ Result<std::optional<rules::Pdr>, Refusal> Draft::compile(const PdrSource& sourc
   if (!routes) return failure(std::move(routes.error()));
   rule.framed_routes = std::move(*routes);
   if (auto ok = compile_endpoints(pdi, rule); !ok) return failure(std::move(ok.error()));
-  const auto matches = compile_filters(pdi, rule);
+  const auto matches = compile_filters(source, rule);
   if (!matches) return failure(matches.error());
   if (!*matches) return std::nullopt;
   return rule;
@@ -313,7 +329,8 @@ Check Draft::compile_endpoints(const pfcp::Pdi& pdi, rules::Pdr& rule) const {
 }
 
 /// false: it is to match filters, of which there is none now.
-Result<bool, Refusal> Draft::compile_filters(const pfcp::Pdi& pdi, rules::Pdr& rule) const {
+Result<bool, Refusal> Draft::compile_filters(const PdrSource& source, rules::Pdr& rule) const {
+  const pfcp::Pdi& pdi = source.pdi;
   for (const auto& ie : pdi.sdf_filters) {
     if (says_more_than_its_id(ie)) {
       auto filter = sdf_filter(ie);
@@ -331,6 +348,7 @@ Result<bool, Refusal> Draft::compile_filters(const pfcp::Pdi& pdi, rules::Pdr& r
     }
     rule.filters.push_back(known->second);
   }
+  if (!source.predefined.empty()) return compile_predefined(source, rule);
   if (!pdi.application_id) return true;
   if (!rule.filters.empty()) {
     return incorrect(IeType::ApplicationId, "a PDI has an Application ID or SDF Filters");
@@ -345,12 +363,71 @@ Result<bool, Refusal> Draft::compile_filters(const pfcp::Pdi& pdi, rules::Pdr& r
   return !rule.filters.empty();
 }
 
+/// A Predefined Rules name brings the filters; the PDR brings where packets are looked for (5.19).
+Result<bool, Refusal> Draft::compile_predefined(const PdrSource& source, rules::Pdr& rule) const {
+  if (!rule.filters.empty() || source.pdi.application_id) {
+    return incorrect(IeType::ActivatePredefinedRules,
+                     "a PDR has SDF Filters, an Application ID or Predefined Rules");
+  }
+  const PredefinedRule* first = nullptr;
+  for (const std::string& name : source.predefined) {
+    const auto known = context_.settings.predefined.find(name);
+    if (known == context_.settings.predefined.end()) {
+      if (refresh_) continue;
+      return failure(Refusal{pfcp::Cause::UnknownPredefinedRule, IeType::ActivatePredefinedRules,
+                             std::nullopt, "no Predefined Rules of this name are configured"});
+    }
+    const PredefinedRule& predefined = known->second;
+    if (first == nullptr) first = &predefined;
+    rule.filters.insert(rule.filters.end(), predefined.filters.begin(), predefined.filters.end());
+    if (predefined.qer) rule.qers.push_back(predefined.qer->id);
+  }
+  if (first == nullptr) return false;
+  if (!source.without_far) return true;
+  if (rule.source_interface != rules::Interface::Access) {
+    return failure(Refusal{pfcp::Cause::ConditionalIeMissing, IeType::FarId, std::nullopt,
+                           "Predefined Rules have a FAR for uplink PDRs only"});
+  }
+  rule.far = first->far.id;
+  return true;
+}
+
+/// The FARs and QERs that the names of a PDR bring into the session.
+Check Draft::add_predefined(const PdrSource& source) {
+  const auto has = [](const auto& list, auto id) {
+    return std::ranges::find(list, id) != list.end();
+  };
+  Session& next = session();
+  for (const std::string& name : source.predefined) {
+    const auto known = context_.settings.predefined.find(name);
+    if (known == context_.settings.predefined.end()) continue;
+    const PredefinedRule& rule = known->second;
+    if (source.without_far && !has(next.predefined_fars, rule.far.id)) {
+      if (!insert(next.rules.fars, rule.far)) return bad_rule(rule.far.id, "exists already");
+      next.predefined_fars.push_back(rule.far.id);
+    }
+    if (rule.qer && !has(next.predefined_qers, rule.qer->id)) {
+      if (!insert(next.rules.qers, *rule.qer)) return bad_rule(rule.qer->id, "exists already");
+      next.predefined_qers.push_back(rule.qer->id);
+    }
+  }
+  return {};
+}
+
 Check Draft::derive() {
+  for (const FarId id : std::exchange(session().predefined_fars, {})) {
+    erase(session().rules.fars, id);
+  }
+  for (const QerId id : std::exchange(session().predefined_qers, {})) {
+    erase(session().rules.qers, id);
+  }
   for (const auto& [id, source] : session().sources) {
     auto rule = compile(*source);
     if (!rule) return failure(in_rule(std::move(rule.error()), id));
     erase(session().rules.pdrs, id);
-    if (*rule) insert(session().rules.pdrs, std::move(**rule));
+    if (!*rule) continue;
+    insert(session().rules.pdrs, std::move(**rule));
+    if (auto ok = add_predefined(*source); !ok) return failure(in_rule(std::move(ok.error()), id));
   }
   return {};
 }

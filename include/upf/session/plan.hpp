@@ -40,6 +40,15 @@ struct GtpuAddress {
   std::string name{};  ///< matched with the Network Instance, where both are there
 };
 
+/// A Predefined Rules name of the rules file: what a PDR that activates it (TS 29.244 5.19) gets
+/// beside what the CP function provisions. Its IDs have the top bit, the mark of rules that are the
+/// UP function's (8.2.74, 8.2.75).
+struct PredefinedRule {
+  std::vector<rules::SdfFilter> filters{};  ///< at least one
+  rules::Far far{};                         ///< for an uplink PDR without a FAR ID
+  std::optional<rules::Qer> qer{};          ///< applied beside the PDR's own
+};
+
 /// What one session may hold; more is answered with cause 75. No lab meets these.
 struct Limits {
   std::size_t sessions{1'000'000};
@@ -57,6 +66,7 @@ struct Limits {
 struct Settings {
   std::vector<GtpuAddress> gtpu{};
   std::vector<UePool> pools{};
+  std::map<std::string, PredefinedRule> predefined{};
   Limits limits{};
   bool ipv6{};            ///< the plane serves IPv6 UEs
   bool framed_routing{};  ///< the plane serves framed routes

@@ -24,6 +24,7 @@ struct PdrSource {
   pfcp::Pdi pdi{};    ///< its F-TEID and UE addresses are those that were allocated
   rules::Pdr bare{};  ///< the PDR without its PDI and without what Predefined Rules add
   std::vector<std::string> predefined{};  ///< activated Predefined Rules names
+  bool without_far{};                     ///< no FAR ID: that of the Predefined Rules
 };
 
 /// For the operator only; nothing decides by it.
@@ -49,6 +50,9 @@ struct Session {
   std::map<PdrId, std::shared_ptr<const PdrSource>> sources{};
   /// Traffic Endpoints (5.2.3A), their F-TEIDs and UE addresses as allocated.
   std::map<std::uint8_t, std::shared_ptr<const pfcp::CreateTrafficEndpoint>> endpoints{};
+  /// Of `rules`, those that Predefined Rules brought.
+  std::vector<FarId> predefined_fars{};
+  std::vector<QerId> predefined_qers{};
   std::map<std::uint8_t, Teid> chosen_teids{};          ///< CHOOSE ID to TEID (8.2.3)
   std::map<std::uint32_t, rules::SdfFilter> filters{};  ///< SDF Filter ID to what it stands for
   /// UE addresses of our pools, by Network Instance: one of a kind, whichever PDR asks.

@@ -302,6 +302,59 @@ TEST_F(Modification, AFailureAtTheEndUndoesTheBeginning) {
   EXPECT_EQ(teids.size(), 1U);
 }
 
+// TS 29.244 5.19
+TEST_F(Modification, PredefinedRulesAreActivatedAndDeactivated) {
+  rules::SdfFilter filter{.spi = 7};
+  settings.predefined["video"] = {
+      .filters = {filter},
+      .far = {.id = FarId{0x80000000}, .action = {.drop = true}},
+      .qer = rules::Qer{.id = QerId{0x80000000}, .mbr = rules::BitRate{1, 2}}};
+  Request request{};
+  pfcp::CreatePdr ul = free5gc().create_pdrs[0];
+  ul.pdr_id = PdrId{7};
+  ul.far_id.reset();
+  ul.activate_predefined_rules = {"video"};
+  request.create_pdrs = {ul};
+  modify(seid, request);
+  EXPECT_EQ(pdr(seid, PdrId{7}).filters, std::vector{filter});
+  EXPECT_EQ(pdr(seid, PdrId{7}).far, FarId{0x80000000});
+  EXPECT_EQ(pdr(seid, PdrId{7}).qers, (std::vector{QerId{1}, QerId{0x80000000}}));
+  EXPECT_TRUE(far(seid, 0x80000000).action.drop);
+  EXPECT_EQ(pdr(seid, PdrId{7}).f_teid, pdr(seid, kUl).f_teid);
+
+  // A downlink PDR brings its own FAR; with it the name goes on.
+  Request downlink{};
+  downlink.update_pdrs = {{.pdr_id = kDl, .activate_predefined_rules = {"video"}}};
+  modify(seid, downlink);
+  EXPECT_EQ(pdr(seid, kDl).far, FarId{2});
+  EXPECT_EQ(pdr(seid, kDl).filters, std::vector{filter});
+  Request off{};
+  off.update_pdrs = {{.pdr_id = kDl, .deactivate_predefined_rules = {"video"}}};
+  modify(seid, off);
+  EXPECT_TRUE(pdr(seid, kDl).filters.empty());
+  off.update_pdrs[0].deactivate_predefined_rules = {"video"};
+  EXPECT_EQ(refused(plan(seid, off)).cause, Cause::UnknownPredefinedRule);
+  off.update_pdrs = {{.pdr_id = PdrId{7}, .deactivate_predefined_rules = {"video"}}};
+  EXPECT_EQ(refused(plan(seid, off)).offending_ie, IeType::FarId);
+
+  Request gone{};
+  gone.remove_pdrs = {{PdrId{7}}};
+  modify(seid, gone);
+  EXPECT_EQ(rules::find(rules(seid).fars, FarId{0x80000000}), nullptr);
+  EXPECT_EQ(rules(seid).qers.size(), 1U);
+
+  request.create_pdrs[0].activate_predefined_rules = {"nothing"};
+  EXPECT_EQ(refused(plan(seid, request)).cause, Cause::UnknownPredefinedRule);
+  request.create_pdrs[0].activate_predefined_rules = {"video"};
+  request.create_pdrs[0].pdi.sdf_filters = {{.security_parameter_index = 1}};
+  EXPECT_EQ(refused(plan(seid, request)).offending_ie, IeType::ActivatePredefinedRules);
+  request.create_pdrs = {free5gc().create_pdrs[1]};
+  request.create_pdrs[0].pdr_id = PdrId{8};
+  request.create_pdrs[0].far_id.reset();
+  request.create_pdrs[0].activate_predefined_rules = {"video"};
+  EXPECT_EQ(refused(plan(seid, request)).offending_ie, IeType::FarId);
+}
+
 TEST_F(Modification, GatesAndRates) {
   Request request{};
   request.update_qers = {
