@@ -349,6 +349,26 @@ Outcome Engine::on_timer(Now now, const Reader& read) {
   return outcome;
 }
 
+Outcome Engine::on_overrun(Now now, const Reader& read) {
+  Outcome outcome;
+  std::vector<Seid> seids;
+  for (const auto& [seid, usage] : state_->sessions) seids.push_back(seid);
+  for (const Seid seid : seids) {
+    on_session(*state_, seid, outcome, [&](SessionUsage& usage) {
+      std::vector<UrrId> ids;
+      for (const auto& urr : armed(usage)) ids.push_back(urr.id);
+      if (ids.empty()) return;
+      if (read) take(usage, read(seid, ids), now);
+      Due due;
+      for (auto& [id, urr] : usage.urrs) {
+        for (const Trigger trigger : urr.on_overrun(now)) due.emplace_back(id, trigger);
+      }
+      report_due(usage, seid, due, now, read, outcome);
+    });
+  }
+  return outcome;
+}
+
 std::optional<TimePoint> Engine::wake_at() const {
   if (state_->wakes.empty()) return std::nullopt;
   return state_->wakes.begin()->first;

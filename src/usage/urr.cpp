@@ -37,6 +37,12 @@ rules::VolumeLimit limit(const rules::VolumeAmount& amount, const rules::Volume&
           .downlink = left(amount.downlink, used.downlink)};
 }
 
+bool reached(const rules::VolumeLimit& limit, const rules::Volume& counted) {
+  return (limit.total && counted.total() >= *limit.total) ||
+         (limit.uplink && counted.uplink >= *limit.uplink) ||
+         (limit.downlink && counted.downlink >= *limit.downlink);
+}
+
 bool is_nothing(const rules::VolumeAmount& amount) {
   return amount.total == 0 || amount.uplink == 0 || amount.downlink == 0;
 }
@@ -82,17 +88,21 @@ void UrrState::update(const rules::UsageUpdate& update, Now now) {
   run_or_stop(now.steady);
 }
 
-void UrrState::set_volume_threshold() {
+void UrrState::arm_notify(const rules::Volume& used) {
   notify_.reset();
+  since_notify_ = {};
   if (rule_.triggers.volume_threshold && rule_.volume_threshold) {
-    notify_ = limit(*rule_.volume_threshold, counts_.octets, ++generation_);
+    notify_ = limit(*rule_.volume_threshold, used, ++generation_);
   }
 }
+
+void UrrState::set_volume_threshold() { arm_notify(counts_.octets); }
 
 // What came since the last report is not covered by any earlier grant that was reported as used, so
 // it counts against the new one. No Volume Quota left in the rule: unlimited again.
 void UrrState::grant_volume() {
   block_.reset();
+  since_block_ = {};
   volume_used_up_ = rule_.volume_quota && is_nothing(*rule_.volume_quota);
   if (rule_.volume_quota && !volume_used_up_) {
     block_ = limit(*rule_.volume_quota, counts_.octets, ++generation_);
@@ -127,6 +137,8 @@ void UrrState::set_times(const rules::UsageGrant& grant, Now now) {
 void UrrState::add(const dataplane::Reading& reading, Now now) {
   if (reading.octets.total() == 0 && reading.packets.total() == 0) return;
   add_to(counts_.octets, reading.octets);
+  add_to(since_notify_, reading.octets);
+  add_to(since_block_, reading.octets);
   add_to(counts_.packets, reading.packets);
   if (!counts_.first_packet) counts_.first_packet = reading.first_packet;
   if (reading.last_packet) counts_.last_packet = reading.last_packet;
@@ -144,11 +156,32 @@ std::optional<Trigger> UrrState::on_limit(const dataplane::LimitReached& event, 
     reapply_thresholds(now.steady);
     return Trigger::VolumeThreshold;
   }
+  return use_up_volume(now.steady);
+}
+
+std::optional<Trigger> UrrState::use_up_volume(TimePoint now) {
   block_.reset();
   volume_used_up_ = true;
-  run_or_stop(now.steady);
+  run_or_stop(now);
   if (!rule_.triggers.volume_quota) return std::nullopt;
   return Trigger::VolumeQuota;
+}
+
+std::vector<Trigger> UrrState::on_overrun(Now now) {
+  std::vector<Trigger> due;
+  const auto add_due = [&](std::optional<Trigger> trigger) {
+    if (trigger) due.push_back(*trigger);
+  };
+  if (counts_.octets.total() + counts_.packets.total() > 0 && !start_reported_ &&
+      rule_.triggers.start_of_traffic) {
+    add_due(on_start(counts_.first_packet.value_or(now.wall), now));
+  }
+  if (notify_ && reached(*notify_, since_notify_)) {
+    reapply_thresholds(now.steady);
+    due.push_back(Trigger::VolumeThreshold);
+  }
+  if (block_ && reached(*block_, since_block_)) add_due(use_up_volume(now.steady));
+  return due;
 }
 
 std::optional<Trigger> UrrState::on_start(WallTime at, Now now) {
@@ -234,10 +267,7 @@ void UrrState::pass_monitoring_time(Now now) {
 }
 
 void UrrState::reapply_thresholds(TimePoint now) {
-  notify_.reset();
-  if (rule_.triggers.volume_threshold && rule_.volume_threshold) {
-    notify_ = limit(*rule_.volume_threshold, {}, ++generation_);
-  }
+  arm_notify({});
   threshold_from_ = watch_.total(now);
 }
 

@@ -65,6 +65,9 @@ class UrrState {
   /// A limit that the plane was armed with; nothing if it is an old one, or nobody asked.
   [[nodiscard]] std::optional<Trigger> on_limit(const dataplane::LimitReached& event, Now now);
   [[nodiscard]] std::optional<Trigger> on_start(WallTime at, Now now);
+  /// Events may have been lost: what they would have said, as far as readings show it. Add a fresh
+  /// reading first. An event that comes after all is an old one.
+  [[nodiscard]] std::vector<Trigger> on_overrun(Now now);
   /// What the clock has made due. Add a fresh reading first.
   [[nodiscard]] std::vector<Trigger> on_timer(Now now);
   [[nodiscard]] std::optional<TimePoint> wake() const;
@@ -79,7 +82,9 @@ class UrrState {
   [[nodiscard]] rules::Urr armed() const;
 
  private:
+  void arm_notify(const rules::Volume& used);
   void set_volume_threshold();
+  [[nodiscard]] std::optional<Trigger> use_up_volume(TimePoint now);
   void grant_volume();
   void grant_time(TimePoint now);
   void set_times(const rules::UsageGrant& grant, Now now);
@@ -106,6 +111,8 @@ class UrrState {
   std::uint32_t generation_{};
   std::optional<rules::VolumeLimit> notify_{};
   std::optional<rules::VolumeLimit> block_{};
+  rules::Volume since_notify_{};  ///< read since the limit was armed
+  rules::Volume since_block_{};
   bool volume_used_up_{};
   bool time_used_up_{};
   bool quota_void_{};  ///< unused for too long, or no longer valid

@@ -92,6 +92,8 @@ class Engine {
   [[nodiscard]] Outcome on_limit(const dataplane::LimitReached& event, Now now, const Reader& read);
   [[nodiscard]] Outcome on_start(const dataplane::TrafficStart& event, Now now, const Reader& read);
   [[nodiscard]] Outcome on_timer(Now now, const Reader& read);
+  /// Events were lost: reads everything, and reports what they would have made due.
+  [[nodiscard]] Outcome on_overrun(Now now, const Reader& read);
   /// When on_timer has something to do next.
   [[nodiscard]] std::optional<TimePoint> wake_at() const;
 

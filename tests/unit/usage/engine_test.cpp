@@ -504,6 +504,29 @@ TEST_F(Engine_, AnOldLimitIsOnlyAReading) {
   EXPECT_EQ(query(kUrr)[0].octets.uplink, 5U);
 }
 
+TEST_F(Engine_, LostEventsAreMadeUpForByReading) {
+  auto rule = volume_rule();
+  rule.triggers = {.volume_threshold = true, .start_of_traffic = true, .volume_quota = true};
+  rule.volume_threshold = rules::VolumeAmount{.total = 400};
+  rule.volume_quota = rules::VolumeAmount{.uplink = 1000};
+  create({rule});
+  settle(engine_.on_overrun(now_, reader_));
+  EXPECT_TRUE(news().empty());
+  plane_.offer(kSeid, kUl, 500);
+  lose_events();
+  settle(engine_.on_overrun(now_, reader_));
+  EXPECT_EQ(triggers(), (Triggers{Trigger::StartOfTraffic, Trigger::VolumeThreshold}));
+  plane_.offer(kSeid, kUl, 399);
+  settle(engine_.on_overrun(now_, reader_));
+  EXPECT_TRUE(news().empty());
+  plane_.offer(kSeid, kUl, 101);
+  lose_events();
+  settle(engine_.on_overrun(now_, reader_));
+  EXPECT_EQ(triggers(), (Triggers{Trigger::VolumeThreshold, Trigger::VolumeQuota}));
+  EXPECT_EQ(send(kUl, 1), Fate::Dropped);
+  EXPECT_EQ(reported_[kUrr].uplink, 1000U);
+}
+
 TEST_F(Engine_, EventsOfSessionsThatAreGoneAreNoMatter) {
   (void)engine_.on_limit({.seid = Seid{5}}, now_, reader_);
   (void)engine_.on_start({.seid = Seid{5}}, now_, reader_);

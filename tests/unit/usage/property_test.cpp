@@ -115,6 +115,11 @@ TEST_P(Accounting, TheSumOfAllReportsIsWhatWasCounted) {
   for (int step = 0; step < 400 && !HasFailure(); ++step) {
     if (chance.one_in(4)) {
       one_request(chance);
+    } else if (chance.one_in(30)) {
+      const auto octets = chance.number(1, 1500);
+      if (plane_.offer(kSeid, kUl, octets) == contract::Fate::Forwarded) sent_.uplink += octets;
+      lose_events();
+      settle(engine_.on_overrun(now_, reader_));
     } else if (chance.one_in(3)) {
       advance(milliseconds{chance.number(0, 15000)});
     } else {
