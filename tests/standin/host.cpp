@@ -15,8 +15,13 @@ Mailbox::Mailbox() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 Mailbox::~Mailbox() { ::close(event_); }
 
 void Mailbox::put(SocketAddress from, wire::Bytes octets) {
+  constexpr std::size_t kMost = 32768;  // as a socket's receive buffer holds no more
   const std::lock_guard lock{mutex_};
-  items_.push_back({from, {octets.begin(), octets.end()}});
+  if (items_.size() < kMost) {
+    items_.push_back({from, {octets.begin(), octets.end()}});
+  } else {
+    overrun_ = true;
+  }
   const std::uint64_t one = 1;
   (void)!::write(event_, &one, sizeof one);
 }
@@ -129,8 +134,8 @@ class StandinHost final : public gtp5g::Host {
     if (auto ok = machine_->open_socket(addresses, port); !ok) return failure(ok.error());
     return std::unique_ptr<gtp5g::GtpuSocket>{std::make_unique<Gtpu>(machine_)};
   }
-  [[nodiscard]] Result<std::uint32_t, std::string> mtu_at(Ipv4) override {
-    return machine_->interface_mtu;
+  [[nodiscard]] Result<std::uint32_t, std::string> mtu_at(Ipv4 address) override {
+    return machine_->mtu_at(address);
   }
   [[nodiscard]] Result<gtp5g::Link, std::string> create_link(const gtp5g::LinkRequest& request,
                                                              const gtp5g::GtpuSocket&) override {
@@ -203,6 +208,7 @@ void Machine::close_socket() {}
 Result<void, std::string> Machine::create_link(const gtp5g::LinkRequest&) { return {}; }
 void Machine::remove_link() {}
 Result<void, std::string> Machine::add_route(Ipv4Prefix) { return {}; }
+Result<std::uint32_t, std::string> Machine::mtu_at(Ipv4) { return interface_mtu; }
 
 std::vector<SentDatagram> Machine::take_sent() {
   const std::lock_guard lock{mutex_};

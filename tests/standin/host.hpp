@@ -73,6 +73,7 @@ class Machine : public Outputs {
   [[nodiscard]] virtual Result<void, std::string> create_link(const gtp5g::LinkRequest& request);
   virtual void remove_link();
   [[nodiscard]] virtual Result<void, std::string> add_route(Ipv4Prefix destination);
+  [[nodiscard]] virtual Result<std::uint32_t, std::string> mtu_at(Ipv4 address);
 
   [[nodiscard]] std::vector<SentDatagram> take_sent();
   [[nodiscard]] std::vector<wire::Octets> take_n6();
