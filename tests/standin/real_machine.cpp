@@ -58,7 +58,7 @@ Result<void, std::string> RealMachine::open_socket(const std::vector<Ipv4>& loca
 
 Result<void, std::string> RealMachine::create_link(const gtp5g::LinkRequest& request) {
   tun_ = ::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  ifreq interface{};
+  ifreq interface {};
   request.name.copy(interface.ifr_name, IFNAMSIZ - 1);
   interface.ifr_flags = IFF_TUN | IFF_NO_PI;
   if (tun_ < 0 || ::ioctl(tun_, TUNSETIFF, &interface) != 0) {
@@ -131,7 +131,8 @@ void RealMachine::read_datagram() {
   const ssize_t size = ::recvmsg(udp_, &message, 0);
   if (size < 0) return;
   Ipv4 to{};
-  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr; head = CMSG_NXTHDR(&message, head)) {
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head != nullptr;
+       head = CMSG_NXTHDR(&message, head)) {
     if (head->cmsg_level != IPPROTO_IP || head->cmsg_type != IP_PKTINFO) continue;
     in_pktinfo info{};
     std::memcpy(&info, CMSG_DATA(head), sizeof info);

@@ -8,8 +8,8 @@
 
 namespace upf::standin {
 
-/// The stand-in kernel with real ends: GTP-U on a UDP socket, N6 on a TUN device under the link's name,
-/// and one thread that forwards, a packet a system call.
+/// The stand-in kernel with real ends: GTP-U on a UDP socket, N6 on a TUN device under the link's
+/// name, and one thread that forwards, a packet a system call.
 class RealMachine final : public Machine {
  public:
   RealMachine();

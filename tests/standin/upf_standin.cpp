@@ -1,5 +1,5 @@
-// The daemon `upf` with forwarder gtp5g where there is no gtp5g: the plane programs the stand-in kernel,
-// which forwards real packets. For tests only.
+// The daemon `upf` with forwarder gtp5g where there is no gtp5g: the plane programs the stand-in
+// kernel, which forwards real packets. For tests only.
 #include "tests/standin/real_machine.hpp"
 #include "upf/app/run.hpp"
 
