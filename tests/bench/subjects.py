@@ -97,7 +97,7 @@ class Kupf(WithSmf):
     def start(self):
         self.gro_forwarding(True)
         config = self.folder / "upfcfg.yaml"
-        config.write_text((daemon.CONFIG % {"forwarder": "userspace"}).replace("level: debug", "level: warning"))
+        config.write_text((daemon.CONFIG % {"forwarder": "userspace"}).replace("level: debug", "level: warn"))
         self.spawn(pathlib.Path(self.options.build) / "upf", "-c", config)
         self.open_sessions()
 
