@@ -112,7 +112,6 @@ void Coalescer::open(const IpPacket& packet, const Candidate& c) {
 }
 
 void Coalescer::add(const IpPacket& packet) {
-  ++counts_.packets;
   const Candidate c = candidate(packet);
   for (Slot& slot : slots_) {
     if (!slot.used) continue;
@@ -145,7 +144,6 @@ void Coalescer::flush() {
 }
 
 void Coalescer::write_single(const IpPacket& packet) {
-  ++counts_.writes;
   VnetHeader header{};
   const std::array<iovec, 2> parts{{{&header, sizeof header}, {packet.data, packet.length}}};
   sink_.write_n6(std::span{parts}.subspan(vnet_ ? 0 : 1));
@@ -187,7 +185,6 @@ void Coalescer::write(Slot& slot) {
     write_single(slot.first);
     return;
   }
-  ++counts_.writes;
   counts_.glued += slot.count;
   VnetHeader header{};
   finish_headers(slot, header);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "ip_packet.hpp"
 #include "sink.hpp"
@@ -32,12 +33,11 @@ class Coalescer {
   void flush();
 
   struct Counts {
-    std::uint64_t packets{};  ///< that came
-    std::uint64_t glued{};    ///< that left in a super packet
-    std::uint64_t writes{};
+    std::uint64_t glued{};  ///< packets that left in a super packet
     std::uint64_t bad_checksums{};
   };
-  [[nodiscard]] const Counts& counts() const { return counts_; }
+  /// Since the last call.
+  [[nodiscard]] Counts take_counts() { return std::exchange(counts_, {}); }
 
  private:
   static constexpr std::size_t kSlots = 8;

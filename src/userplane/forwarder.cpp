@@ -236,6 +236,9 @@ void Forwarder::to_tunnel(const PdrEntry& pdr, const FarEntry& far, const Journe
 
 void Forwarder::finish() {
   coalescer_.flush();
+  const Coalescer::Counts counts = coalescer_.take_counts();
+  if (counts.glued != 0) counters_.add(Tally::GluedPackets, counts.glued);
+  if (counts.bad_checksums != 0) counters_.add(Tally::BadInnerChecksums, counts.bad_checksums);
   batch_.flush();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -63,8 +64,13 @@ class Quiescence {
     const std::uint64_t era = begin_era();
     for (std::size_t i = 0; i < count_; ++i) {
       for (unsigned spins = 0; behind(threads_[i], point, era); ++spins) {
+        // A thread that is behind is in the middle of a packet, or waits for a CPU.
         if (spins < 64) continue;
-        std::this_thread::yield();
+        if (spins < 1024) {
+          std::this_thread::yield();
+        } else {
+          std::this_thread::sleep_for(std::chrono::microseconds{50});
+        }
       }
     }
   }

@@ -40,12 +40,14 @@ bool names(const std::vector<FarId>& list, FarId id) {
 }  // namespace
 
 SessionKeeper::SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder,
-                             LocalEnds& ends, std::size_t max_sessions)
+                             LocalEnds& ends, std::size_t max_sessions,
+                             std::chrono::seconds echo_interval)
     : shared_(shared),
       quiescence_(quiescence),
       forwarder_(forwarder),
       ends_(ends),
-      max_sessions_(max_sessions) {}
+      max_sessions_(max_sessions),
+      paths_(forwarder, echo_interval) {}
 
 SessionKeeper::~SessionKeeper() {
   for (const auto& [seid, session] : sessions_) delete session->rules.load();
@@ -148,7 +150,11 @@ Applied SessionKeeper::commit(const dataplane::Change& change, Session& session,
     }
   }
   std::ranges::sort(applied.readings, {}, &dataplane::Reading::urr);
-  if (before != nullptr) quiescence_.retire(const_cast<Snapshot*>(before));
+  paths_.begin(after, Clock::now());
+  if (before != nullptr) {
+    paths_.end(*before);
+    quiescence_.retire(const_cast<Snapshot*>(before));
+  }
   return applied;
 }
 
@@ -173,6 +179,7 @@ Applied SessionKeeper::end(Session& session) {
     const std::lock_guard lock{shared_.buffer_mutex};
     forwarder_.counters().drop(Drop::BufferDropped, shared_.buffer.drop(session.seid));
   }
+  paths_.end(*session.rules.load(std::memory_order_relaxed));
   const auto owned = sessions_.extract(session.seid);
   // All packet threads were between packets after the keys went: nobody is left to wait for.
   delete owned.mapped()->rules.load(std::memory_order_relaxed);
@@ -283,6 +290,8 @@ void SessionKeeper::on_packet_event(const PacketEvent& event, const Now& now,
         started->seid, started->urr, WallTime{std::chrono::duration_cast<WallTime::duration>(at)}});
   } else if (const auto* unknown = std::get_if<TunnelUnknown>(&event)) {
     out.push_back(dataplane::ErrorIndication{{unknown->teid}, unknown->peer.to_ip(unknown->ipv6)});
+  } else if (const auto* answer = std::get_if<EchoAnswered>(&event)) {
+    paths_.on_answer(*answer, out);
   }
 }
 
@@ -316,12 +325,14 @@ void SessionKeeper::on_time(const Now& now, std::vector<dataplane::Event>& out) 
     }
     return true;
   });
+  paths_.on_time(now.steady, out);
 }
 
 std::optional<TimePoint> SessionKeeper::next_time() const {
   const auto first = std::ranges::min_element(delayed_, {}, &Delayed::due);
-  if (first == delayed_.end()) return std::nullopt;
-  return first->due;
+  std::optional<TimePoint> next = paths_.next_time();
+  if (first != delayed_.end() && (!next || first->due < *next)) next = first->due;
+  return next;
 }
 
 }  // namespace upf::userplane

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forwarder.hpp"
+#include "path_monitor.hpp"
 #include "quiescence.hpp"
 #include "session_tables.hpp"
 #include "snapshot.hpp"
@@ -24,7 +25,7 @@ namespace upf::userplane {
 class SessionKeeper {
  public:
   SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder, LocalEnds& ends,
-                std::size_t max_sessions);
+                std::size_t max_sessions, std::chrono::seconds echo_interval = {});
   SessionKeeper(const SessionKeeper&) = delete;
   SessionKeeper& operator=(const SessionKeeper&) = delete;
   ~SessionKeeper();
@@ -43,6 +44,7 @@ class SessionKeeper {
   [[nodiscard]] std::optional<TimePoint> next_time() const;
 
   [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
+  [[nodiscard]] const PathMonitor& paths() const { return paths_; }
 
  private:
   /// What a change needs besides the session: states that are new with it.
@@ -96,6 +98,7 @@ class SessionKeeper {
   const std::size_t max_sessions_;
   std::unordered_map<Seid, std::unique_ptr<Session>> sessions_{};
   std::vector<Delayed> delayed_{};
+  PathMonitor paths_;
 };
 
 /// Takes what was counted since the last reading.

@@ -86,7 +86,8 @@ class Plane final : public UserPlane {
   [[nodiscard]] Result<dataplane::Applied, dataplane::Failure> apply(
       const dataplane::Change& change) override {
     auto applied = keeper_->apply(change);
-    if (forwarder_->take_signal()) signal();
+    // A new peer's path is watched from now on: take_events() arms the timer.
+    if (forwarder_->take_signal() || settings_.echo_interval.count() != 0) signal();
     return applied;
   }
   [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
@@ -117,6 +118,7 @@ class Plane final : public UserPlane {
   dataplane::Capabilities capabilities_{};
   std::vector<std::string> notices_{};
   bool said_segment_{};
+  bool said_tun_{};
 
   Quiescence quiescence_{};
   Shared shared_;
@@ -169,7 +171,7 @@ Result<void, std::string> Plane::open_devices() {
   forwarder_ = std::make_unique<Forwarder>(shared_, *sink_, options_);
   sink_->count_in(forwarder_->counters());
   keeper_ = std::make_unique<SessionKeeper>(shared_, quiescence_, *forwarder_, ends_,
-                                            settings_.max_sessions);
+                                            settings_.max_sessions, settings_.echo_interval);
   const auto has_v6 = [](const LocalAddress& local) { return is_ipv6(local.address); };
   capabilities_ = {.name = "userspace",
                    .ipv6 = true,
@@ -299,6 +301,9 @@ std::vector<dataplane::Counter> Plane::counters() const {
     all.push_back({"dropped_packets", std::string{to_string(reason)}, sum(reason)});
   }
   all.push_back({"sessions", {}, keeper_->session_count()});
+  for (const PathMonitor::Path& path : keeper_->paths().paths()) {
+    all.push_back({"path_up", to_string(path.peer), path.up ? 1U : 0U});
+  }
   return all;
 }
 
@@ -309,6 +314,11 @@ std::vector<std::string> Plane::take_notices() {
     notices_.push_back(
         "the N3 device refuses UDP_SEGMENT (no checksum offload, Linux before 6.11): downlink is "
         "slower");
+  }
+  const auto lost = [](const auto& worker) { return worker->lost_tun(); };
+  if (!said_tun_ && std::ranges::any_of(workers_, lost)) {
+    said_tun_ = true;
+    notices_.push_back("the TUN device " + tun_.name + " is gone: restart upf");
   }
   return std::exchange(notices_, {});
 }

@@ -96,8 +96,16 @@ void Worker::wait_for_sources() {
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
   thread_state_.online(quiescence_);
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
-    if (what < ready_.size()) ready_[what] = true;
+    const auto& event = events[static_cast<std::size_t>(i)];
+    const std::uint64_t what = event.data.u64;
+    if (what >= ready_.size()) continue;
+    ready_[what] = true;
+    // A TUN device that somebody deleted stays "ready" for ever: without it this thread goes on.
+    if ((event.events & EPOLLERR) != 0 && wiring_.sources[what].is_tun) {
+      (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, wiring_.sources[what].fd, nullptr);
+      lost_tun_.store(true, std::memory_order_relaxed);
+      signal();
+    }
   }
 }
 

@@ -56,6 +56,7 @@ class Worker {
 
   [[nodiscard]] Forwarder& forwarder() { return forwarder_; }
   [[nodiscard]] const SocketSink& sink() const { return sink_; }
+  [[nodiscard]] bool lost_tun() const { return lost_tun_.load(std::memory_order_relaxed); }
 
  private:
   void run();
@@ -73,6 +74,7 @@ class Worker {
   Fd epoll_;
   Fd stop_event_;
   std::atomic<bool> stop_{};
+  std::atomic<bool> lost_tun_{};
   std::vector<bool> ready_;
   std::thread thread_;
 };

@@ -5,6 +5,7 @@
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -95,6 +96,20 @@ class NetnsWorld : public World {
     ASSERT_EQ(::sendto(peers_.at(number), datagram.data(), datagram.size(), 0,
                        reinterpret_cast<const sockaddr*>(&to), sizeof to),
               static_cast<ssize_t>(datagram.size()));
+  }
+  /// Datagrams of one size in one send, as a gNB with UDP_SEGMENT does it.
+  void train_from_peer(std::uint8_t number, const std::vector<Octets>& datagrams) {
+    Octets whole;
+    for (const Octets& one : datagrams) whole.insert(whole.end(), one.begin(), one.end());
+    const int size = static_cast<int>(datagrams.front().size());
+    const int fd = peers_.at(number);
+    const sockaddr_in to = name_of_address(local());
+    ASSERT_EQ(::setsockopt(fd, SOL_UDP, UDP_SEGMENT, &size, sizeof size), 0);
+    ASSERT_EQ(::sendto(fd, whole.data(), whole.size(), 0, reinterpret_cast<const sockaddr*>(&to),
+                       sizeof to),
+              static_cast<ssize_t>(whole.size()));
+    const int off = 0;
+    ASSERT_EQ(::setsockopt(fd, SOL_UDP, UDP_SEGMENT, &off, sizeof off), 0);
   }
   /// The kernel takes one hop off on the way to the plane.
   void from_n6(const Octets& packet) override { network_.send(unhop(packet)); }

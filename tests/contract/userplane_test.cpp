@@ -47,6 +47,110 @@ INSTANTIATE_TEST_SUITE_P(UserPlane, DataPlaneContract,
                                                           .uso = false})),
                          name_of);
 
+// --- the mechanics of speed, gated by counts instead of time
+// --------------------------------------
+
+class UserPlaneMechanics : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto applied = world_.plane().apply({.seid = kSeid, .after = &rules_});
+    ASSERT_TRUE(applied) << applied.error().detail;
+  }
+  std::uint64_t counter(const std::string& name) {
+    std::uint64_t sum = 0;
+    for (const dataplane::Counter& c : world_.plane().counters())
+      sum += c.name == name ? c.value : 0;
+    return sum;
+  }
+  static Packet segment(std::uint32_t index) {
+    Packet packet = to_network();
+    packet.protocol = 6;
+    packet.payload = 1300;
+    packet.id = static_cast<std::uint16_t>(index + 1);
+    packet.sequence = 1 + index * 1300;
+    packet.mark = static_cast<std::uint8_t>(index);
+    return packet;
+  }
+
+  UserPlaneWorld world_{{}, 2};
+  rules::SessionRules rules_ = usual_session(world_);
+};
+
+TEST_F(UserPlaneMechanics, BulkUplinkIsReceivedAndSentInTrains) {
+  constexpr std::uint32_t kTrains = 20;
+  constexpr std::uint32_t kEach = 40;
+  std::uint32_t next = 0;
+  std::vector<Octets> sent;
+  std::vector<Octets> got;
+  for (std::uint32_t t = 0; t < kTrains; ++t) {
+    std::vector<Octets> train;
+    for (std::uint32_t i = 0; i < kEach; ++i) {
+      sent.push_back(build(segment(next++)));
+      train.push_back(gtpu(kUplinkTeid, sent.back(), {.qfi = 1}));
+    }
+    world_.train_from_peer(0, train);
+    if (t % 10 == 9) {  // dn0's queue is short
+      for (const Output& output : world_.settle()) got.push_back(output.octets);
+    }
+  }
+  const std::uint64_t packets = std::uint64_t{kTrains} * kEach;
+  EXPECT_TRUE(got == sent) << got.size();  // bit for bit and in order
+  EXPECT_GE(counter("glued_packets") * 10, packets * 9);
+  // The probes of settle() come one by one: they are in the counts, and few.
+  EXPECT_LE(counter("receive_messages"), kTrains + 2 * 24U + 12U);
+  EXPECT_LE((counter("receive_calls") + counter("send_calls")) * 5, packets);
+  EXPECT_EQ(counter("bad_inner_checksums"), 0U);
+}
+
+TEST_F(UserPlaneMechanics, TooLargeDownlinkPacketsAreAnsweredWithTheMtu) {
+  Packet packet = to_ue();
+  packet.payload = 1500;
+  packet.fragment = 0x4000;  // DF
+  world_.from_n6(build(packet));
+  const auto outputs = world_.settle();
+  ASSERT_EQ(outputs.size(), 1U);
+  ASSERT_TRUE(outputs[0].to_n6);
+  EXPECT_EQ(outputs[0].octets.at(9), 1);  // ICMP
+  EXPECT_EQ(outputs[0].octets.at(20), 3);
+  EXPECT_EQ(outputs[0].octets.at(21), 4);  // fragmentation needed
+  EXPECT_EQ(get16(outputs[0].octets, 26), 1400U);
+}
+
+TEST_F(UserPlaneMechanics, LargeDownlinkPacketsWithoutDfComeInFragments) {
+  Packet packet = to_ue();
+  packet.payload = 2000;
+  world_.from_n6(build(packet));
+  const auto outputs = world_.settle();
+  ASSERT_EQ(outputs.size(), 2U);
+  for (const Output& output : outputs) EXPECT_EQ(read_gtpu(output.octets).teid, kGnbTeid);
+}
+
+TEST(UserPlaneStart, SaysWhatToDoWhenThePortIsTaken) {
+  const UserPlaneWorld first{{}, 1};
+  userplane::Settings settings;
+  settings.tun_name = "other";
+  settings.local_addresses = {{.address = first.local()}};
+  const auto second = userplane::UserPlane::open(settings);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().find("10.100.0.1:2152: the port is in use"), std::string::npos)
+      << second.error();
+}
+
+TEST(UserPlaneStart, SaysWhatToDoWhenTheAddressOrTheTunIsWrong) {
+  userplane::Settings settings;
+  settings.local_addresses = {{.address = Ipv4{{192, 0, 2, 1}}}};
+  auto plane = userplane::UserPlane::open(settings);
+  ASSERT_FALSE(plane);
+  EXPECT_NE(plane.error().find("no interface has this address"), std::string::npos);
+  settings.local_addresses = {{.address = Ipv4{{10, 100, 0, 1}}}};
+  settings.tun_name = "lo";
+  plane = userplane::UserPlane::open(settings);
+  ASSERT_FALSE(plane);
+  EXPECT_NE(plane.error().find("no TUN"), std::string::npos) << plane.error();
+  settings.local_addresses.clear();
+  EXPECT_FALSE(userplane::UserPlane::open(settings));
+}
+
 }  // namespace upf::contract
 
 int main(int argc, char** argv) {

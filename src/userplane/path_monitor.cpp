@@ -1,0 +1,65 @@
+#include "path_monitor.hpp"
+
+#include <algorithm>
+
+namespace upf::userplane {
+
+void PathMonitor::begin(const Snapshot& rules, TimePoint now) {
+  if (interval_.count() == 0) return;
+  for (const FarEntry& far : rules.fars) {
+    if (!far.has_tunnel) continue;
+    Peer& peer = peers_[{far.tunnel.ipv6, far.tunnel.peer}];
+    if (peer.users++ > 0) continue;
+    peer.socket = far.tunnel.socket;
+    peer.next = now;
+  }
+}
+
+void PathMonitor::end(const Snapshot& rules) {
+  if (interval_.count() == 0) return;
+  for (const FarEntry& far : rules.fars) {
+    const auto at = peers_.find({far.tunnel.ipv6, far.tunnel.peer});
+    if (far.has_tunnel && at != peers_.end() && --at->second.users == 0) peers_.erase(at);
+  }
+}
+
+void PathMonitor::on_answer(const EchoAnswered& answer, std::vector<dataplane::Event>& out) {
+  const auto at = peers_.find({answer.ipv6, answer.peer});
+  if (at == peers_.end()) return;
+  at->second.unanswered = 0;
+  if (at->second.up) return;
+  at->second.up = true;
+  out.push_back(dataplane::PathState{answer.peer.to_ip(answer.ipv6), true});
+}
+
+void PathMonitor::on_time(TimePoint now, std::vector<dataplane::Event>& out) {
+  for (auto& [key, peer] : peers_) {
+    if (peer.next > now) continue;
+    if (peer.up && peer.unanswered >= kMostUnanswered) {
+      peer.up = false;
+      out.push_back(dataplane::PathState{key.second.to_ip(key.first), false});
+    }
+    ++peer.unanswered;
+    peer.next = now + interval_;
+    forwarder_.send({.socket = peer.socket, .peer = key.second, .ipv6 = key.first}, gtpu::kPort,
+                    gtpu::encode_echo_request(++sequence_));
+  }
+  forwarder_.finish();
+}
+
+std::optional<TimePoint> PathMonitor::next_time() const {
+  const auto first =
+      std::ranges::min_element(peers_, {}, [](const auto& entry) { return entry.second.next; });
+  if (first == peers_.end()) return std::nullopt;
+  return first->second.next;
+}
+
+std::vector<PathMonitor::Path> PathMonitor::paths() const {
+  std::vector<Path> all;
+  for (const auto& [key, peer] : peers_) {
+    all.push_back({key.second.to_ip(key.first), peer.up, peer.users});
+  }
+  return all;
+}
+
+}  // namespace upf::userplane

@@ -1,0 +1,79 @@
+#include "src/userplane/path_monitor.hpp"
+
+#include <gtest/gtest.h>
+
+#include "contract/memory_world.hpp"
+
+namespace upf::userplane {
+namespace {
+
+constexpr Address kGnb{0, 0x0a640002};
+
+class Paths : public testing::Test {
+ protected:
+  Paths() {
+    rules_.fars.push_back({.has_tunnel = true, .tunnel = {.teid = 1, .peer = kGnb}});
+    rules_.fars.push_back({.has_tunnel = true, .tunnel = {.teid = 2, .peer = kGnb}});
+  }
+  std::vector<dataplane::Event> pass(std::chrono::seconds time) {
+    now_ += time;
+    std::vector<dataplane::Event> events;
+    monitor_.on_time(now_, events);
+    return events;
+  }
+  std::size_t requests() { return world_.settle().size(); }
+
+  contract::MemoryWorld world_{};
+  PathMonitor monitor_{world_.packets(), std::chrono::seconds{10}};
+  Snapshot rules_{};
+  TimePoint now_{};
+};
+
+TEST_F(Paths, OneRequestAnIntervalHoweverManyFarsNameThePeer) {
+  EXPECT_FALSE(monitor_.next_time());
+  monitor_.begin(rules_, now_);
+  EXPECT_TRUE(pass(std::chrono::seconds{0}).empty());
+  const auto outputs = world_.settle();
+  ASSERT_EQ(outputs.size(), 1U);
+  EXPECT_EQ(outputs[0].octets.at(1), 1);
+  EXPECT_EQ(outputs[0].peer, IpAddress{(Ipv4{{10, 100, 0, 2}})});
+  EXPECT_TRUE(pass(std::chrono::seconds{9}).empty());
+  EXPECT_EQ(requests(), 0U);
+  EXPECT_TRUE(pass(std::chrono::seconds{1}).empty());
+  EXPECT_EQ(requests(), 1U);
+}
+
+TEST_F(Paths, ThreeUnansweredRequestsAreAFailureAndAnAnswerTheRecovery) {
+  monitor_.begin(rules_, now_);
+  std::vector<dataplane::Event> events;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(pass(std::chrono::seconds{10}).empty());
+  events = pass(std::chrono::seconds{10});
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_FALSE(std::get<dataplane::PathState>(events[0]).up);
+  EXPECT_TRUE(pass(std::chrono::seconds{10}).empty());  // said once
+  events.clear();
+  monitor_.on_answer({.peer = kGnb}, events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_TRUE(std::get<dataplane::PathState>(events[0]).up);
+  EXPECT_TRUE(pass(std::chrono::seconds{10}).empty());
+}
+
+TEST_F(Paths, APeerThatNoFarNamesIsLeftAlone) {
+  monitor_.begin(rules_, now_);
+  monitor_.end(rules_);
+  EXPECT_TRUE(pass(std::chrono::seconds{100}).empty());
+  EXPECT_EQ(requests(), 0U);
+  EXPECT_FALSE(monitor_.next_time());
+}
+
+TEST(PathsOff, WatchNobody) {
+  contract::MemoryWorld world;
+  PathMonitor monitor{world.packets(), std::chrono::seconds{0}};
+  Snapshot rules;
+  rules.fars.push_back({.has_tunnel = true, .tunnel = {.peer = kGnb}});
+  monitor.begin(rules, {});
+  EXPECT_FALSE(monitor.next_time());
+}
+
+}  // namespace
+}  // namespace upf::userplane
