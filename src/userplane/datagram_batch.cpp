@@ -7,13 +7,13 @@
 namespace upf::userplane {
 
 DatagramBatch::DatagramBatch(Sink& sink, bool segment)
-    : sink_(sink), segment_(segment), arena_(kArena), messages_(kMessages) {
+    : sink_(sink), segment_(segment), arena_(new std::uint8_t[kArena]), messages_(kMessages) {
   out_.reserve(kMessages);
 }
 
 std::span<std::uint8_t, DatagramBatch::kMaxHead> DatagramBatch::head() {
   if (kArena - arena_used_ < kMaxHead + kCopied) flush();
-  return std::span<std::uint8_t, kMaxHead>{arena_.data() + arena_used_, kMaxHead};
+  return std::span<std::uint8_t, kMaxHead>{arena_.get() + arena_used_, kMaxHead};
 }
 
 std::size_t DatagramBatch::hash(const Target& target) {
@@ -59,7 +59,7 @@ void DatagramBatch::append(Message& message, const std::uint8_t* data, std::size
 void DatagramBatch::add(const Target& target, std::size_t head_size,
                         std::span<const std::uint8_t> payload) {
   UPF_ASSERT(head_size <= kMaxHead);
-  std::uint8_t* at = arena_.data() + arena_used_;
+  std::uint8_t* at = arena_.get() + arena_used_;
   std::size_t inline_size = head_size;
   if (payload.size() <= kCopied) {
     if (!payload.empty()) std::memcpy(at + head_size, payload.data(), payload.size());

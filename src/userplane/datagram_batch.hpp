@@ -67,7 +67,7 @@ class DatagramBatch {
 
   Sink& sink_;
   const bool segment_;
-  std::vector<std::uint8_t> arena_;
+  std::unique_ptr<std::uint8_t[]> arena_;
   std::size_t arena_used_{};
   std::vector<Message> messages_;
   std::size_t used_{};
