@@ -190,6 +190,9 @@ Result<Sessions::Reports, session::Refusal> Sessions::execute(session::Plan plan
                                           .drop_buffered = plan.drop_buffered,
                                           .query = plan.query});
   if (!applied) return failure(refusal_of(applied.error()));
+  for (const std::string& warning : applied->warnings) {
+    core_.log({.level = Level::Warning, .text = warning, .procedure = "data-plane", .seid = seid});
+  }
   Reports reports = core_.usage.commit(std::move(prepared), applied->readings, core_.now);
   session::commit(core_.sessions, std::move(plan));
   return reports;

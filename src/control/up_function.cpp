@@ -36,6 +36,12 @@ Output UpFunction::Impl::finish() {
   return core.finish();
 }
 
+const session::Store& UpFunction::sessions() const { return impl_->core.store; }
+const session::Teids& UpFunction::teids() const { return impl_->core.teids; }
+const n4::Associations& UpFunction::associations() const { return impl_->core.associations; }
+const usage::Engine& UpFunction::usage() const { return impl_->core.usage; }
+const ReportQueue& UpFunction::unsent_reports() const { return impl_->core.reports; }
+
 Output UpFunction::start(const Now& now) {
   impl_->core.begin(now);
   impl_->nodes.start();

@@ -4,8 +4,12 @@
 #include <vector>
 
 #include "upf/control/output.hpp"
+#include "upf/control/report_queue.hpp"
 #include "upf/control/settings.hpp"
 #include "upf/dataplane/data_plane.hpp"
+#include "upf/n4/associations.hpp"
+#include "upf/session/plan.hpp"
+#include "upf/usage/engine.hpp"
 
 namespace upf::control {
 
@@ -27,6 +31,13 @@ class UpFunction {
   [[nodiscard]] Output on_datagram(const Now& now, const SocketAddress& from, wire::Bytes datagram);
   [[nodiscard]] Output on_timer(const Now& now);
   [[nodiscard]] Output on_plane_events(const Now& now, const std::vector<dataplane::Event>& events);
+
+  /// The state, to look at between calls.
+  [[nodiscard]] const session::Store& sessions() const;
+  [[nodiscard]] const session::Teids& teids() const;
+  [[nodiscard]] const n4::Associations& associations() const;
+  [[nodiscard]] const usage::Engine& usage() const;
+  [[nodiscard]] const ReportQueue& unsent_reports() const;
 
   /// Ends all sessions in the plane and says goodbye to the peers (Association Release). What is in
   /// the output is sent; answers need not be waited for.
