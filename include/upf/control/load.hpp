@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "upf/base/clock.hpp"
+
+namespace upf::control {
+
+/// How busy the control half is, and what it does about it (TS 29.244 6.2.3, 6.2.4).
+///
+/// The measure is the share of time that the control thread spends serving: decoding, planning and
+/// above all waiting for the data plane, whose calls are synchronous. It is taken over windows of
+/// kWindow and smoothed over a few of them, so that one burst is no overload. Sessions in use of
+/// those allowed are a second measure: of load, not of overload.
+///
+/// The reaction is graded. Heartbeats, deletions and modifications are always served: they are what
+/// keeps peers calm, frees resources, and moves UEs that are there. New sessions are refused, a
+/// share of them first, then all; the same share is asked of peers as a reduction.
+class Load {
+ public:
+  static constexpr std::chrono::milliseconds kWindow{500};
+  static constexpr unsigned kReduceFrom = 85;  ///< percent busy
+  static constexpr unsigned kRefuseAllFrom = 97;
+
+  /// Time that was spent serving a call that ended now.
+  void served(TimePoint now, std::chrono::nanoseconds busy);
+  void set_sessions(std::size_t used, std::size_t allowed);
+
+  /// Percent. Load Control Information's metric.
+  [[nodiscard]] unsigned metric() const;
+  /// Percent of new sessions that are too many; 0: no overload. Overload Control Information's.
+  [[nodiscard]] unsigned reduction() const { return reduction_; }
+  /// Counts up each time that what is said changes by enough to be said (6.2.3.2: peers take only
+  /// what has a higher number).
+  [[nodiscard]] std::uint32_t load_sequence() const { return load_sequence_; }
+  [[nodiscard]] std::uint32_t overload_sequence() const { return overload_sequence_; }
+
+  /// Whether to serve one more new session. Of each hundred as many are refused as reduction()
+  /// says, evenly spread.
+  [[nodiscard]] bool admits_new_session();
+
+ private:
+  void close_window(TimePoint now);
+  void update();
+
+  TimePoint window_start_{};
+  std::chrono::nanoseconds busy_in_window_{};
+  double busy_{};  ///< 0 to 1, smoothed
+  unsigned session_percent_{};
+  unsigned said_metric_{};
+  unsigned reduction_{};
+  unsigned refusal_credit_{};
+  std::uint32_t load_sequence_{1};
+  std::uint32_t overload_sequence_{1};
+};
+
+}  // namespace upf::control
