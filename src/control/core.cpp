@@ -90,12 +90,55 @@ Core::Core(Settings given, dataplane::DataPlane& to)
   settings.sessions = session_settings(settings.sessions, plane);
 }
 
+void Core::reconfigure(const Settings& to) {
+  settings.retransmit_after = to.retransmit_after;
+  settings.max_retransmissions = to.max_retransmissions;
+  settings.heartbeat_interval = to.heartbeat_interval;
+  settings.purge_after = to.purge_after;
+  settings.peers = to.peers;
+  settings.peer_retry = to.peer_retry;
+  settings.allow = to.allow;
+  settings.limits = to.limits;
+  settings.sessions.limits = to.sessions.limits;
+  endpoint.set_retransmission(to.retransmit_after, to.max_retransmissions);
+  associations.set_settings(now, {.limit = to.limits.associations,
+                                  .heartbeat_interval = to.heartbeat_interval,
+                                  .purge_after = to.purge_after});
+  guard = Guard{to.allow, to.limits.requests_per_second_of_a_stranger,
+                to.limits.stranger_requests_per_second};
+}
+
 void Core::begin(const Now& at) {
   now = at;
   out = {};
+  serving = {};
+  if (settings.clock) mark_at = began_at = settings.clock();
+}
+
+void Core::mark(std::chrono::nanoseconds Served::*stage) {
+  if (!settings.clock) return;
+  const TimePoint at = settings.clock();
+  serving.*stage += at - mark_at;
+  mark_at = at;
+}
+
+void Core::answer_octets(const n4::Request& request, wire::Octets octets) {
+  out.send.push_back(endpoint.answer(request.key, std::move(octets)));
+  mark(&Served::answer);
+  if (!settings.clock) return;
+  serving.type = request.key.type;
+  serving.peer = request.key.peer;
+  out.served.push_back(std::exchange(serving, {}));
+}
+
+void Core::log(LogRecord record) {
+  if (settings.clock && !record.procedure.empty()) record.took = settings.clock() - began_at;
+  out.log.push_back(std::move(record));
 }
 
 Output Core::finish() {
+  load.set_sessions(store.size(), settings.sessions.limits.sessions);
+  if (settings.clock) load.served(now.steady, settings.clock() - began_at);
   wake_by(endpoint.wake_at());
   wake_by(associations.wake_at());
   wake_by(usage.wake_at());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "upf/control/guard.hpp"
+#include "upf/control/load.hpp"
 #include "upf/control/output.hpp"
 #include "upf/control/report_queue.hpp"
 #include "upf/control/settings.hpp"
@@ -38,6 +39,7 @@ struct Core {
   n4::Endpoint endpoint;
   n4::Associations associations;
   Guard guard;
+  Load load{};
 
   session::Random random;
   session::Store store{};
@@ -48,23 +50,31 @@ struct Core {
   usage::Reader reader;
   ReportQueue reports;
 
+  bool draining{};  ///< no new sessions: we are about to go
+
   Now now{};
   Output out{};
+  Served serving{};      ///< of the request that is being served
+  TimePoint mark_at{};   ///< where the time since the last mark() began
+  TimePoint began_at{};  ///< when the call began
 
   void begin(const Now& at);
   [[nodiscard]] Output finish();
+  /// What may change while sessions live.
+  void reconfigure(const Settings& to);
+  /// The time since the last mark went into this.
+  void mark(std::chrono::nanoseconds Served::*stage);
   void wake_by(std::optional<TimePoint> at);
 
   /// Encodes and sends the answer. The header's SEID is the peer's, for session messages.
   template <pfcp::Message M>
   void answer(const n4::Request& request, const M& message,
               std::optional<Seid> peer_seid = std::nullopt) {
+    if constexpr (requires { message.cause; }) serving.cause = message.cause;
     answer_octets(request,
                   pfcp::encode(message, {.seid = peer_seid, .sequence = request.key.sequence}));
   }
-  void answer_octets(const n4::Request& request, wire::Octets octets) {
-    out.send.push_back(endpoint.answer(request.key, std::move(octets)));
-  }
+  void answer_octets(const n4::Request& request, wire::Octets octets);
 
   /// Begins a request of ours. Nothing if too many are under way.
   template <pfcp::Message M>
@@ -73,7 +83,7 @@ struct Core {
     return endpoint.request(now, to, pfcp::encode(message, {.seid = peer_seid}), out.send);
   }
 
-  void log(LogRecord record) { out.log.push_back(std::move(record)); }
+  void log(LogRecord record);
   void log_session(LogRecord::Level level, const session::Session& session, std::string procedure,
                    std::string text, std::string peer = {});
 };

@@ -93,6 +93,7 @@ void Nodes::on_setup(const n4::Request& request) {
     retained = begin_anew(owner_of(decoded->node_id), decoded->pfcp_session_retention_information);
   }
   set_up(*association, decoded->cp_function_features, decoded->smf_set_id);
+  add_addresses(*association, decoded->alternative_smf_ip_addresses);
   response.cause = pfcp::Cause::RequestAccepted;
   response.up_function_features = features();
   response.user_plane_ip_resource_information = ip_resources();
@@ -132,6 +133,15 @@ void Nodes::set_up(n4::Association& association,
   core_.endpoint.set_known(association.peer.ip, true);
 }
 
+// 5.22.2: with one association for a whole set, its SMFs speak from these.
+void Nodes::add_addresses(n4::Association& association,
+                          const std::vector<pfcp::AlternativeSmfIpAddress>& addresses) {
+  for (const pfcp::AlternativeSmfIpAddress& one : addresses) {
+    if (one.ipv4) core_.associations.add_address(association, *one.ipv4);
+    if (one.ipv6) core_.associations.add_address(association, *one.ipv6);
+  }
+}
+
 void Nodes::on_update(const n4::Request& request) {
   constexpr const char* kProcedure = "association-update";
   pfcp::AssociationUpdateResponse response{.node_id = core_.node};
@@ -147,6 +157,7 @@ void Nodes::on_update(const n4::Request& request) {
   }
   if (decoded->cp_function_features) association->features = *decoded->cp_function_features;
   if (decoded->smf_set_id) association->smf_set = decoded->smf_set_id->fqdn;
+  add_addresses(*association, decoded->alternative_smf_ip_addresses);
   // 5.18: the CP function is about to release the association.
   if (decoded->pfcpaureq_flags && decoded->pfcpaureq_flags->parps) association->releasing = true;
   response.cause = pfcp::Cause::RequestAccepted;
@@ -176,6 +187,12 @@ void Nodes::end(const pfcp::NodeId& node, const std::string& why) {
   const n4::Association* const association = core_.associations.find(node);
   if (association == nullptr) return;
   const std::set<IpAddress> addresses = association->addresses;
+  // 5.22.3: what an SMF leaves behind goes on with another one of its set.
+  if (const n4::Association* const heir = core_.associations.stand_in_for(*association)) {
+    for (const Seid seid : core_.store.of_owner(owner_of(node))) {
+      sessions_.orphan(seid, *heir);
+    }
+  }
   const std::size_t ended = sessions_.end_all_of(owner_of(node));
   core_.associations.remove(node);
   for (const IpAddress& address : addresses) {
@@ -228,7 +245,8 @@ void Nodes::on_pfd_management(const n4::Request& request) {
   core_.answer(request, response);
 }
 
-// 6.2.9 is for EPC's FQ-CSIDs: sets of sessions that a node failed with.
+// 6.2.9: the sessions of a set of which a node has lost everything (TS 23.007). Only the sender's
+// own.
 void Nodes::on_set_deletion(const n4::Request& request) {
   constexpr const char* kProcedure = "session-set-deletion";
   pfcp::SessionSetDeletionResponse response{.node_id = core_.node};
@@ -241,10 +259,20 @@ void Nodes::on_set_deletion(const n4::Request& request) {
     return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
                        kProcedure);
   }
-  refuse_node(request, response, {.cause = pfcp::Cause::ServiceNotSupported}, kProcedure);
+  std::size_t ended = 0;
+  for (const Seid seid : core_.store.of_owner(owner_of(decoded->node_id))) {
+    if (!sessions_.sets().in_any(seid, decoded->fq_csids)) continue;
+    sessions_.end_silently(seid);
+    ++ended;
+  }
+  response.cause = pfcp::Cause::RequestAccepted;
+  log(Level::Info, kProcedure, "sessions ended=" + std::to_string(ended),
+      to_string(request.key.peer));
+  core_.answer(request, response);
 }
 
-// 5.22, 6.2.10: sessions of one SMF of a set go on with another one.
+// 5.22.2, 6.2.10: sessions of one SMF of a set go on with another one, which reports go to from now
+// on.
 void Nodes::on_set_modification(const n4::Request& request) {
   constexpr const char* kProcedure = "session-set-modification";
   pfcp::SessionSetModificationResponse response{.node_id = core_.node};
@@ -253,11 +281,54 @@ void Nodes::on_set_modification(const n4::Request& request) {
   }
   const auto decoded = pfcp::decode<pfcp::SessionSetModificationRequest>(request.body);
   if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
-  if (core_.associations.find(decoded->node_id) == nullptr) {
+  const n4::Association* const association = core_.associations.find(decoded->node_id);
+  if (association == nullptr) {
     return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
                        kProcedure);
   }
-  refuse_node(request, response, {.cause = pfcp::Cause::ServiceNotSupported}, kProcedure);
+  std::size_t moved = 0;
+  for (const pfcp::PfcpSessionChangeInfo& change : decoded->pfcp_session_change_infos) {
+    moved += move_set(*association, change);
+  }
+  response.cause = pfcp::Cause::RequestAccepted;
+  log(Level::Info, kProcedure, "sessions moved=" + std::to_string(moved),
+      to_string(request.key.peer));
+  core_.answer(request, response);
+}
+
+// The sessions are those of the sender and of the other SMFs of its set.
+std::size_t Nodes::move_set(const n4::Association& sender,
+                            const pfcp::PfcpSessionChangeInfo& change) {
+  const auto& to = change.alternative_smf_ip_address;
+  std::vector<Seid> chosen;
+  for (const auto& [node, association] : core_.associations.all()) {
+    const bool same_set = !sender.smf_set.empty() && association.smf_set == sender.smf_set;
+    if (node != sender.node && !same_set) continue;
+    for (const Seid seid : core_.store.of_owner(owner_of(node))) {
+      if (contains(change.cp_ip_addresses, core_.store.find(seid)->cp) ||
+          sessions_.sets().in_any(seid, change.fq_csids) ||
+          sessions_.sets().in_any(seid, change.group_ids)) {
+        chosen.push_back(seid);
+      }
+    }
+  }
+  for (const Seid seid : chosen) {
+    const pfcp::FSeid cp{.seid = core_.store.find(seid)->cp.seid, .ipv4 = to.ipv4, .ipv6 = to.ipv6};
+    sessions_.move(seid, association_at(to, sender), cp);
+  }
+  return chosen.size();
+}
+
+// Who speaks from that address, of the sender's set; the sender, if nobody does.
+const n4::Association& Nodes::association_at(const pfcp::AlternativeSmfIpAddress& address,
+                                             const n4::Association& sender) {
+  std::vector<n4::Association*> there;
+  if (address.ipv4) there = core_.associations.at(*address.ipv4);
+  if (there.empty() && address.ipv6) there = core_.associations.at(*address.ipv6);
+  for (const n4::Association* one : there) {
+    if (!sender.smf_set.empty() && one->smf_set == sender.smf_set) return *one;
+  }
+  return sender;
 }
 
 // A UP function sends these and does not get them; whoever asks is told.
@@ -399,16 +470,45 @@ bool Nodes::on_expired(const n4::Expired& expired) {
   return false;
 }
 
-// 6.2.8.3: the UP function asks for the release, and goes.
-void Nodes::shutdown() {
-  std::vector<pfcp::NodeId> nodes;
+// 6.2.7.3, 6.2.8: the UP function asks for the release of its associations, and gives time for it.
+void Nodes::ask_for_release(std::optional<std::chrono::seconds> graceful) {
   for (const auto& [node, association] : core_.associations.all()) {
-    nodes.push_back(node);
     pfcp::AssociationUpdateRequest update{.node_id = core_.node};
     update.pfcp_association_release_request = {.sarr = true};
+    if (graceful) update.graceful_release_period = pfcp::UnitTimer::of(*graceful);
     (void)core_.request({association.peer.ip, n4::kPort}, update);
   }
-  for (const pfcp::NodeId& node : nodes) end(node, "shutting down");
+}
+
+void Nodes::set_draining(bool draining) {
+  constexpr std::chrono::seconds kGrace{600};
+  if (draining && !core_.draining) ask_for_release(kGrace);
+  core_.draining = draining;
+  log(Level::Info, "drain", draining ? "no new sessions from now on" : "new sessions again", {});
+}
+
+void Nodes::drop(const pfcp::NodeId& node) { end(node, "dropped by the operator"); }
+
+void Nodes::shutdown() {
+  ask_for_release(std::nullopt);
+  std::vector<std::string> owners;
+  for (const auto& [node, association] : core_.associations.all()) {
+    owners.push_back(owner_of(node));
+  }
+  std::size_t ended = 0;
+  for (const std::string& owner : owners) ended += sessions_.end_all_of(owner);
+  log(Level::Info, "shutdown", "sessions ended=" + std::to_string(ended), {});
+}
+
+void Nodes::set_peers(const std::vector<Peer>& peers) {
+  std::vector<Contact> next;
+  for (const Peer& peer : peers) {
+    const auto known = std::ranges::find_if(
+        contacts_, [&](const Contact& one) { return one.peer.address == peer.address; });
+    next.push_back(known != contacts_.end() ? *known : Contact{.peer = peer});
+  }
+  contacts_ = std::move(next);
+  try_contacts();
 }
 
 pfcp::UpFunctionFeatures Nodes::features() const {
@@ -421,6 +521,8 @@ pfcp::UpFunctionFeatures Nodes::features() const {
   features.empu = can.end_marker;
   features.frrt = can.framed_routing;
   features.quoac = can.quota_action;
+  features.sset = true;
+  features.mpas = true;
   features.pdiu = true;
   features.ueip = !core_.settings.sessions.pools.empty();
   return features;

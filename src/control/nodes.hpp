@@ -34,6 +34,9 @@ class Nodes {
   void start();
   void on_timer();
   void shutdown();
+  void set_draining(bool draining);
+  void drop(const pfcp::NodeId& node);
+  void set_peers(const std::vector<Peer>& peers);
   /// False: not the answer to one of our node requests.
   bool on_response(const n4::Response& response);
   bool on_expired(const n4::Expired& expired);
@@ -60,6 +63,13 @@ class Nodes {
   void set_up(n4::Association& association,
               const std::optional<pfcp::CpFunctionFeatures>& cp_features,
               const std::optional<pfcp::SmfSetId>& smf_set);
+  void add_addresses(n4::Association& association,
+                     const std::vector<pfcp::AlternativeSmfIpAddress>& addresses);
+  [[nodiscard]] std::size_t move_set(const n4::Association& sender,
+                                     const pfcp::PfcpSessionChangeInfo& change);
+  [[nodiscard]] const n4::Association& association_at(const pfcp::AlternativeSmfIpAddress& address,
+                                                      const n4::Association& sender);
+  void ask_for_release(std::optional<std::chrono::seconds> graceful);
   void end(const pfcp::NodeId& node, const std::string& why);
   void on_recovery(const IpAddress& source, pfcp::NtpTime recovery);
   void send_heartbeats();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/control/answers.hpp"
+#include "src/control/load_information.hpp"
 #include "upf/pfcp/messages/session.hpp"
 
 namespace upf::control {
@@ -116,32 +117,49 @@ void Reporting::flush() {
   }
 }
 
+// To the session's own SMF; if that one does not answer, to another one of its set.
+std::optional<Reporting::Route> Reporting::route(Seid seid, const ReportTarget& target) {
+  const auto node = node_of(target.owner);
+  n4::Association* const own = node ? core_.associations.find(*node) : nullptr;
+  if (own == nullptr) return std::nullopt;
+  if (own->reachable && !sessions_.is_orphan(seid)) {
+    return Route{.association = own, .to = report_address(target.cp, *own)};
+  }
+  n4::Association* const other = own->reachable ? own : core_.associations.stand_in_for(*own);
+  if (other == nullptr) return Route{.association = own};
+  return Route{.association = other, .to = {other->peer.ip, n4::kPort}, .foreign = true};
+}
+
 // False: there is no room for another request now.
 bool Reporting::send(const ReportQueue::Ready& ready) {
   const ReportTarget* const target = core_.reports.target(ready.seid);
   if (target == nullptr) return true;
-  const auto node = node_of(target->owner);
-  const n4::Association* const association = node ? core_.associations.find(*node) : nullptr;
-  if (association == nullptr) {
+  const auto route_to = route(ready.seid, *target);
+  if (!route_to) {
     core_.reports.forget(ready.seid);
     return true;
   }
-  if (!association->reachable) {
+  if (!route_to->association->reachable) {
     core_.reports.defer(ready, core_.now);
     return true;
   }
   if (!core_.endpoint.can_request()) return false;
 
   const ReportContent content = core_.reports.content(ready);
-  // A report is 57 octets and more; only a few come in one message as a rule.
-  std::size_t count = std::min(content.usage.size(), core_.settings.max_message_octets / 57);
-  const SocketAddress to = report_address(target->cp, *association);
+  const std::size_t most = core_.settings.max_message_octets;
+  // A usage report has at least so many octets; only a few come in one message as a rule.
+  constexpr std::size_t kSmallestReport = 57;
+  std::size_t count = std::min(content.usage.size(), most / kSmallestReport);
   wire::Octets octets;
   for (;; --count) {
-    octets = pfcp::encode(message_of(content, count, target->ended), {.seid = target->cp.seid});
-    if (octets.size() <= core_.settings.max_message_octets || count <= 1) break;
+    auto message = message_of(content, count, target->ended);
+    if (route_to->foreign) message.old_cp_f_seid = target->cp;
+    add_load(core_, message, route_to->association);
+    octets = pfcp::encode(message, {.seid = route_to->foreign ? Seid{} : target->cp.seid});
+    if (octets.size() <= most || count <= 1) break;
   }
-  const auto request = core_.endpoint.request(core_.now, to, std::move(octets), core_.out.send);
+  const auto request =
+      core_.endpoint.request(core_.now, route_to->to, std::move(octets), core_.out.send);
   if (!request) return false;
   core_.reports.sent(ready, count, *request);
   return true;
@@ -162,6 +180,7 @@ bool Reporting::on_response(const n4::Response& response) {
     return true;
   }
   if (!decoded) return true;
+  if (decoded->cp_f_seid) take_over(ready->seid, response.from.ip, *decoded->cp_f_seid);
   if (decoded->update_bar || (decoded->pfcpsrrsp_flags && decoded->pfcpsrrsp_flags->drobu)) {
     pfcp::SessionModificationRequest change;
     if (decoded->update_bar) change.update_bars.push_back(*decoded->update_bar);
@@ -171,6 +190,15 @@ bool Reporting::on_response(const n4::Response& response) {
     sessions_.modify(ready->seid, change);
   }
   return true;
+}
+
+// 5.22.3: the SMF that took the report of an SMF of its set says under which F-SEID it goes on.
+void Reporting::take_over(Seid seid, const IpAddress& from, const pfcp::FSeid& cp) {
+  const session::Session* const session = core_.store.find(seid);
+  if (session == nullptr || session->cp == cp) return;
+  for (const n4::Association* one : core_.associations.at(from)) {
+    return sessions_.move(seid, *one, cp);
+  }
 }
 
 void Reporting::on_refusal(const ReportQueue::Ready& ready, pfcp::Cause cause) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "src/control/core.hpp"
@@ -27,7 +28,15 @@ class Reporting {
 
  private:
   void take(usage::Outcome outcome);
+  /// Whom a report goes to, and how.
+  struct Route {
+    n4::Association* association{};
+    SocketAddress to{};
+    bool foreign{};  ///< an SMF that has no F-SEID for the session: Old CP F-SEID (5.22.3)
+  };
+  [[nodiscard]] std::optional<Route> route(Seid seid, const ReportTarget& target);
   [[nodiscard]] bool send(const ReportQueue::Ready& ready);
+  void take_over(Seid seid, const IpAddress& from, const pfcp::FSeid& cp);
   void on_refusal(const ReportQueue::Ready& ready, pfcp::Cause cause);
 
   Core& core_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/control/answers.hpp"
+#include "src/control/load_information.hpp"
 
 namespace upf::control {
 namespace {
@@ -55,23 +56,22 @@ void Sessions::on_establishment(const n4::Request& request) {
   if (request.invalid_length) return refuse_with(invalid_length());
   const auto decoded = pfcp::decode<pfcp::SessionEstablishmentRequest>(request.body);
   if (!decoded) return refuse_with(refusal_of(decoded.error()));
+  core_.mark(&Served::decode);
   n4::Association* const association = core_.associations.find(decoded->node_id);
-  if (association == nullptr) {  // 6.2.6.1: no session before an association
-    return refuse_with({.cause = pfcp::Cause::NoEstablishedPfcpAssociation});
-  }
-  if (association->releasing) {
-    return refuse_with({.cause = pfcp::Cause::RequestRejected, .text = "being released"});
-  }
+  if (const auto refusal = refusal_of_new(association)) return refuse_with(*refusal);
   core_.associations.add_address(*association, request.key.peer.ip);
 
   auto plan = session::plan_establishment(core_.sessions, owner_of(decoded->node_id), *decoded);
+  core_.mark(&Served::plan);
   if (!plan) return refuse_with(plan.error());
-  const Seid seid = plan->next.seid;
+  const Seid seid = core_.serving.seid.emplace(plan->next.seid);
   for (const Seid old : plan->supersedes) end_and_report(old);
-  const auto accepted = session::establishment_accepted(
-      *plan, core_.node, up_f_seid(core_.settings, decoded->cp_f_seid));
+  auto accepted = session::establishment_accepted(*plan, core_.node,
+                                                  up_f_seid(core_.settings, decoded->cp_f_seid));
   const auto done = execute(std::move(*plan), nullptr);
   if (!done) return refuse_with(done.error());
+  sets_.put(seid, decoded->fq_csids, decoded->group_id);
+  add_load(core_, accepted, association);
   const session::Session& session = *core_.store.find(seid);
   core_.log_session(Level::Info, session, "session-establishment",
                     "session established " + counts_of(session.rules), peer);
@@ -97,15 +97,21 @@ void Sessions::on_modification(const n4::Request& request) {
   if (request.invalid_length) return refuse_with(invalid_length());
   const auto decoded = pfcp::decode<pfcp::SessionModificationRequest>(request.body);
   if (!decoded) return refuse_with(refusal_of(decoded.error()));
-  const session::Session& before = **found;
-  const Seid seid = before.seid;
+  core_.mark(&Served::decode);
+  const Seid seid = core_.serving.seid.emplace((*found)->seid);
+  take_over(request, **found, *decoded);
+  const session::Session& before = *core_.store.find(seid);
+  peer_seid = before.cp.seid;
   auto plan = session::plan_modification(core_.sessions, before, *decoded);
+  core_.mark(&Served::plan);
   if (!plan) return refuse_with(plan.error());
   auto accepted = session::modification_accepted(*plan);
   auto done = execute(std::move(*plan), &before.installed);
   if (!done) return refuse_with(done.error());
 
   const session::Session& after = *core_.store.find(seid);
+  sets_.put(seid, decoded->fq_csids, decoded->group_id);
+  add_load(core_, accepted, association_of(after));
   settle_pages(after);
   core_.log_session(Level::Info, after, "session-modification",
                     "session modified " + counts_of(after.rules), to_string(request.key.peer));
@@ -134,8 +140,10 @@ void Sessions::on_deletion(const n4::Request& request) {
   if (!found) return refuse_with({.cause = found.error()}, {});
   const session::Session& session = **found;
   const Seid seid = session.seid;
+  core_.serving.seid = seid;
   const ReportTarget target{session.owner, session.cp};
   if (request.invalid_length) return refuse_with(invalid_length(), target.cp.seid);
+  add_load(core_, response, association_of(session));
   LogRecord record{.level = Level::Info,
                    .text = "session deleted",
                    .procedure = "session-deletion",
@@ -145,6 +153,8 @@ void Sessions::on_deletion(const n4::Request& request) {
   auto done = execute(session::plan_deletion(core_.sessions, session), &session.installed);
   if (!done) return refuse_with(done.error(), target.cp.seid);
 
+  sets_.erase(seid);
+  orphans_.erase(seid);
   core_.log(std::move(record));
   response.cause = pfcp::Cause::RequestAccepted;
   // What was not sent yet goes along: the CP function won't know the session afterwards.
@@ -167,12 +177,67 @@ Result<const session::Session*, pfcp::Cause> Sessions::find_for(const n4::Reques
       request.header.seid ? core_.store.find({*request.header.seid}) : nullptr;
   if (session != nullptr) {
     if (has_address(session->cp, source)) return session;
-    const auto node = node_of(session->owner);
-    const n4::Association* const association = node ? core_.associations.find(*node) : nullptr;
+    const n4::Association* const association = association_of(*session);
     if (association != nullptr && association->addresses.contains(source)) return session;
+    // 5.22.3: any SMF of the set may go on with it.
+    for (const n4::Association* other : core_.associations.at(source)) {
+      const bool same_set = association != nullptr && !association->smf_set.empty() &&
+                            association->smf_set == other->smf_set;
+      if (same_set) return session;
+    }
   }
   return failure(core_.associations.is_known(source) ? pfcp::Cause::SessionContextNotFound
                                                      : pfcp::Cause::NoEstablishedPfcpAssociation);
+}
+
+n4::Association* Sessions::association_of(const session::Session& session) const {
+  const auto node = node_of(session.owner);
+  return node ? core_.associations.find(*node) : nullptr;
+}
+
+// Why no new session is begun now, whatever the request says.
+std::optional<session::Refusal> Sessions::refusal_of_new(const n4::Association* association) const {
+  if (association == nullptr) {  // 6.2.6.1: no session before an association
+    return session::Refusal{.cause = pfcp::Cause::NoEstablishedPfcpAssociation};
+  }
+  if (association->releasing) {
+    return session::Refusal{.cause = pfcp::Cause::RequestRejected,
+                            .text = "the association is being released"};
+  }
+  if (core_.draining) {
+    return session::Refusal{.cause = pfcp::Cause::NoResourcesAvailable, .text = "draining"};
+  }
+  if (!core_.load.admits_new_session()) {
+    return session::Refusal{.cause = pfcp::Cause::PfcpEntityInCongestion, .text = "overload"};
+  }
+  return std::nullopt;
+}
+
+// 5.22.3: a modification that comes from another SMF of the set, with its own F-SEID, makes the
+// session that SMF's.
+void Sessions::take_over(const n4::Request& request, const session::Session& session,
+                         const pfcp::SessionModificationRequest& message) {
+  if (!message.cp_f_seid) return;
+  const n4::Association* const owner = association_of(session);
+  if (owner == nullptr || owner->addresses.contains(request.key.peer.ip)) return;
+  for (const n4::Association* other : core_.associations.at(request.key.peer.ip)) {
+    if (other->smf_set.empty() || other->smf_set != owner->smf_set) continue;
+    return move(session.seid, *other, *message.cp_f_seid);
+  }
+}
+
+void Sessions::orphan(Seid seid, const n4::Association& to) {
+  move(seid, to, core_.store.find(seid)->cp);
+  orphans_.insert(seid);
+}
+
+void Sessions::move(Seid seid, const n4::Association& to, const pfcp::FSeid& cp) {
+  orphans_.erase(seid);
+  const std::string owner = owner_of(to.node);
+  core_.store.move(seid, owner, cp);
+  core_.reports.retarget(seid, {owner, cp});
+  core_.log_session(Level::Info, *core_.store.find(seid), "smf-set",
+                    "session goes on with another SMF", pfcp::to_text(to.node));
 }
 
 Result<Sessions::Reports, session::Refusal> Sessions::execute(session::Plan plan,
@@ -189,6 +254,7 @@ Result<Sessions::Reports, session::Refusal> Sessions::execute(session::Plan plan
                                           .end_markers = plan.end_markers,
                                           .drop_buffered = plan.drop_buffered,
                                           .query = plan.query});
+  core_.mark(&Served::plane);
   if (!applied) return failure(refusal_of(applied.error()));
   for (const std::string& warning : applied->warnings) {
     core_.log({.level = Level::Warning, .text = warning, .procedure = "data-plane", .seid = seid});
@@ -210,6 +276,8 @@ void Sessions::settle_pages(const session::Session& session) {
 void Sessions::remove(Seid seid, bool report) {
   const session::Session* const session = core_.store.find(seid);
   if (session == nullptr) return;
+  sets_.erase(seid);
+  orphans_.erase(seid);
   const ReportTarget target{.owner = session->owner, .cp = session->cp, .ended = true};
   auto done = execute(session::plan_deletion(core_.sessions, *session), &session->installed);
   if (!done) {

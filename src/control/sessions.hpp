@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "src/control/core.hpp"
+#include "src/control/session_sets.hpp"
 
 namespace upf::pfcp {
 struct SessionModificationRequest;
@@ -28,6 +30,13 @@ class Sessions {
   /// All of an association; returns how many.
   std::size_t end_all_of(const std::string& owner);
 
+  /// The session goes on with another CP function of the same SMF set.
+  void move(Seid seid, const n4::Association& to, const pfcp::FSeid& cp);
+  /// The same while nobody knows yet which F-SEID that CP function gives it.
+  void orphan(Seid seid, const n4::Association& to);
+  [[nodiscard]] bool is_orphan(Seid seid) const { return orphans_.contains(seid); }
+  [[nodiscard]] const SessionSets& sets() const { return sets_; }
+
   /// A change that comes with no request of its own (Update BAR in a Session Report Response).
   void modify(Seid seid, const pfcp::SessionModificationRequest& change);
   /// The URRs of the session are armed anew in the plane.
@@ -42,10 +51,17 @@ class Sessions {
                                                           const rules::SessionRules* before);
   [[nodiscard]] Result<const session::Session*, pfcp::Cause> find_for(
       const n4::Request& request) const;
+  [[nodiscard]] std::optional<session::Refusal> refusal_of_new(
+      const n4::Association* association) const;
+  void take_over(const n4::Request& request, const session::Session& session,
+                 const pfcp::SessionModificationRequest& message);
   void settle_pages(const session::Session& session);
   void remove(Seid seid, bool report);
+  [[nodiscard]] n4::Association* association_of(const session::Session& session) const;
 
   Core& core_;
+  SessionSets sets_{};
+  std::unordered_set<Seid> orphans_{};
 };
 
 }  // namespace upf::control

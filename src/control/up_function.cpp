@@ -15,6 +15,8 @@ struct UpFunction::Impl {
   Sessions sessions{core};
   Reporting reporting{core, sessions};
   Nodes nodes{core, sessions};
+  std::uint64_t not_allowed{};
+  std::uint64_t over_rate{};
 
   Impl(Settings settings, dataplane::DataPlane& plane) : core(std::move(settings), plane) {}
 
@@ -36,6 +38,49 @@ Output UpFunction::Impl::finish() {
   return core.finish();
 }
 
+Output UpFunction::reconfigure(const Now& now, const Settings& settings) {
+  Core& core = impl_->core;
+  core.begin(now);
+  core.reconfigure(settings);
+  impl_->nodes.set_peers(settings.peers);
+  return impl_->finish();
+}
+
+Output UpFunction::set_draining(const Now& now, bool draining) {
+  impl_->core.begin(now);
+  impl_->nodes.set_draining(draining);
+  return impl_->finish();
+}
+
+Output UpFunction::release_session(const Now& now, Seid seid) {
+  impl_->core.begin(now);
+  impl_->sessions.end_and_report(seid);
+  return impl_->finish();
+}
+
+Output UpFunction::drop_association(const Now& now, const pfcp::NodeId& node) {
+  impl_->core.begin(now);
+  impl_->nodes.drop(node);
+  return impl_->finish();
+}
+
+std::vector<dataplane::Counter> UpFunction::counters() const {
+  const Core& core = impl_->core;
+  const n4::EndpointCounters& n4 = core.endpoint.counters();
+  return {{"pfcp_datagrams_received", {}, n4.received},
+          {"pfcp_discarded", "malformed", n4.malformed},
+          {"pfcp_discarded", "unknown_type", n4.unknown_type},
+          {"pfcp_discarded", "unsupported_version", n4.unsupported_version},
+          {"pfcp_discarded", "stray_response", n4.stray_responses},
+          {"pfcp_discarded", "not_allowed", impl_->not_allowed},
+          {"pfcp_discarded", "stranger_over_rate", impl_->over_rate},
+          {"pfcp_repeated_requests", "answered", n4.repeated_answered},
+          {"pfcp_repeated_requests", "dropped", n4.repeated_dropped},
+          {"pfcp_retransmissions", {}, n4.retransmitted},
+          {"pfcp_unanswered_requests", {}, n4.expired}};
+}
+
+const Load& UpFunction::load() const { return impl_->core.load; }
 const session::Store& UpFunction::sessions() const { return impl_->core.store; }
 const session::Teids& UpFunction::teids() const { return impl_->core.teids; }
 const n4::Associations& UpFunction::associations() const { return impl_->core.associations; }
@@ -56,12 +101,15 @@ Output UpFunction::on_datagram(const Now& now, const SocketAddress& from, wire::
     core.out.send = std::move(input.send);
     impl_->nodes.heard(from.ip);
     for (const n4::Received& received : input.received) {
+      core.mark(&Served::decode);
       if (const auto* request = std::get_if<n4::Request>(&received)) {
         impl_->on_request(*request);
       } else {
         impl_->on_response(std::get<n4::Response>(received));
       }
     }
+  } else {
+    ++impl_->not_allowed;
   }
   return impl_->finish();
 }
@@ -94,6 +142,7 @@ void UpFunction::Impl::on_request(const n4::Request& request) {
   const bool stranger = !core.associations.is_known(source);
   if (stranger && request.key.type != MessageType::HeartbeatRequest &&
       !core.guard.admits(core.now.steady, source)) {
+    ++over_rate;
     return core.endpoint.abandon(request.key);
   }
   serve(request);

@@ -21,6 +21,16 @@ Association* Associations::set_up(const Now& now, const pfcp::NodeId& node,
   return &association;
 }
 
+void Associations::set_settings(const Now& now, const Settings& settings) {
+  settings_ = settings;
+  next_heartbeat_.clear();
+  due_.clear();
+  if (settings_.heartbeat_interval.count() == 0) return;
+  for (const auto& [node, association] : all_) {
+    schedule(node, now.steady + settings_.heartbeat_interval);
+  }
+}
+
 bool Associations::remove(const pfcp::NodeId& node) {
   const auto found = all_.find(node);
   if (found == all_.end()) return false;
@@ -49,6 +59,16 @@ std::vector<Association*> Associations::at(const IpAddress& address) {
   const auto [begin, end] = by_address_.equal_range(address);
   for (auto entry = begin; entry != end; ++entry) result.push_back(find(entry->second));
   return result;
+}
+
+Association* Associations::stand_in_for(const Association& association) {
+  if (association.smf_set.empty()) return nullptr;
+  for (auto& [node, other] : all_) {
+    if (node != association.node && other.smf_set == association.smf_set && other.reachable) {
+      return &other;
+    }
+  }
+  return nullptr;
 }
 
 void Associations::add_address(Association& association, const IpAddress& address) {

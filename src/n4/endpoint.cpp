@@ -214,7 +214,7 @@ Timeouts Endpoint::on_timer(const Now& now) {
     const auto at = own_.find(sequence);
     UPF_ASSERT(at != own_.end());
     Own& own = at->second;
-    if (own.repeated == settings_.max_retransmissions) {
+    if (own.repeated >= settings_.max_retransmissions) {
       ++counters_.expired;
       out.expired.push_back({{sequence}, own.to, own.type});
       finish(at);

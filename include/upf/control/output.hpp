@@ -9,6 +9,7 @@
 #include "upf/base/clock.hpp"
 #include "upf/base/ids.hpp"
 #include "upf/n4/message.hpp"
+#include "upf/pfcp/cause.hpp"
 
 namespace upf::control {
 
@@ -24,11 +25,25 @@ struct LogRecord {
   std::optional<std::chrono::nanoseconds> took{};  ///< where Settings::clock is given
 };
 
+/// A request of a peer that was served, and where the time went. Only where Settings::clock is
+/// given.
+struct Served {
+  pfcp::MessageType type{};
+  pfcp::Cause cause{};  ///< RequestAccepted for answers that have none
+  std::optional<Seid> seid{};
+  SocketAddress peer{};
+  std::chrono::nanoseconds decode{};
+  std::chrono::nanoseconds plan{};
+  std::chrono::nanoseconds plane{};
+  std::chrono::nanoseconds answer{};  ///< the rest: usage, encoding, state
+};
+
 /// What the shell must do after feeding the UP function; nothing of it has been done yet.
 struct Output {
   std::vector<n4::Datagram> send{};    ///< in this order
   std::optional<TimePoint> wake_at{};  ///< when on_timer() is due, whatever was asked before
   std::vector<LogRecord> log{};
+  std::vector<Served> served{};
 };
 
 }  // namespace upf::control

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "upf/control/load.hpp"
 #include "upf/control/output.hpp"
 #include "upf/control/report_queue.hpp"
 #include "upf/control/settings.hpp"
@@ -31,6 +32,21 @@ class UpFunction {
   [[nodiscard]] Output on_datagram(const Now& now, const SocketAddress& from, wire::Bytes datagram);
   [[nodiscard]] Output on_timer(const Now& now);
   [[nodiscard]] Output on_plane_events(const Now& now, const std::vector<dataplane::Event>& events);
+
+  /// Live changes: peers, allow, limits, heartbeats, retransmission. What can't change while
+  /// sessions live (our Node ID and addresses) stays as it is.
+  [[nodiscard]] Output reconfigure(const Now& now, const Settings& settings);
+  /// No new sessions, and peers are asked to release their associations (TS 29.244 6.2.7.3); or
+  /// business as usual again.
+  [[nodiscard]] Output set_draining(const Now& now, bool draining);
+  /// Ends a session; its CP function is told by its last usage report, if there is one.
+  [[nodiscard]] Output release_session(const Now& now, Seid seid);
+  /// Ends an association and its sessions without a word to the peer.
+  [[nodiscard]] Output drop_association(const Now& now, const pfcp::NodeId& node);
+
+  /// Counts since start, in the form of the planes'.
+  [[nodiscard]] std::vector<dataplane::Counter> counters() const;
+  [[nodiscard]] const Load& load() const;
 
   /// The state, to look at between calls.
   [[nodiscard]] const session::Store& sessions() const;

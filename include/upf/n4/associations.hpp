@@ -26,6 +26,8 @@ struct Association {
   bool releasing{};      ///< a release was announced: no new sessions (5.18)
   pfcp::CpFunctionFeatures features{};
   std::string smf_set{};            ///< SMF Set ID (8.2.131); empty: none
+  std::uint32_t load_told{};        ///< sequence number of the Load Control Information it has
+  std::uint32_t overload_told{};    ///< and of the Overload Control Information
   std::set<IpAddress> addresses{};  ///< where its requests come from; `peer` is one of them
 };
 
@@ -45,6 +47,9 @@ class Associations {
 
   explicit Associations(const Settings& settings) : settings_(settings) {}
 
+  /// A limit below what is there ends nothing. Heartbeats follow the new interval at once.
+  void set_settings(const Now& now, const Settings& settings);
+
   /// Begins an association, or begins it anew (6.2.6.2.2: whatever its recovery time stamp).
   /// Nothing if there are as many as may be.
   [[nodiscard]] Association* set_up(const Now& now, const pfcp::NodeId& node,
@@ -60,6 +65,8 @@ class Associations {
     return by_address_.contains(address);
   }
   [[nodiscard]] const std::map<pfcp::NodeId, Association>& all() const { return all_; }
+  /// Another association of the same SMF set whose peer answers; nullptr if there is none.
+  [[nodiscard]] Association* stand_in_for(const Association& association);
 
   /// The association also speaks from that address. Past kMaxAddresses this has no effect.
   void add_address(Association& association, const IpAddress& address);

@@ -135,6 +135,12 @@ class Endpoint {
   [[nodiscard]] std::size_t own_requests() const { return own_.size(); }
   [[nodiscard]] bool can_request() const { return own_.size() < settings_.max_own_requests; }
 
+  /// From the next repetition on.
+  void set_retransmission(std::chrono::milliseconds after, unsigned max_retransmissions) {
+    settings_.retransmit_after = after;
+    settings_.max_retransmissions = max_retransmissions;
+  }
+
   /// Whose answers have the larger share of the cache.
   void set_known(const IpAddress& peer, bool known);
   /// Drops all that is remembered of an address: the node behind it began a new life.
