@@ -95,6 +95,13 @@ void Reporting::on_event(const dataplane::ErrorIndication& event) {
   }
 }
 
+void Reporting::on_event(const dataplane::Overrun& /*event*/) {
+  core_.log({.level = Level::Warning,
+             .text = "data plane events were lost, all counters are read again",
+             .procedure = "usage"});
+  take(core_.usage.on_overrun(core_.now, core_.reader));
+}
+
 void Reporting::on_usage_timer() { take(core_.usage.on_timer(core_.now, core_.reader)); }
 
 void Reporting::take(usage::Outcome outcome) {

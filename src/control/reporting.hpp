@@ -18,6 +18,7 @@ class Reporting {
   void on_event(const dataplane::LimitReached& event);
   void on_event(const dataplane::TrafficStart& event);
   void on_event(const dataplane::ErrorIndication& event);
+  void on_event(const dataplane::Overrun& event);
   void on_usage_timer();
 
   /// Sends what is due.

@@ -196,10 +196,7 @@ void UpFunction::Impl::on_event(const dataplane::Event& event) {
     void operator()(const dataplane::TrafficStart& e) const { impl.reporting.on_event(e); }
     void operator()(const dataplane::ErrorIndication& e) const { impl.reporting.on_event(e); }
     void operator()(const dataplane::PathState& e) const { impl.nodes.on_event(e); }
-    void operator()(const dataplane::Overrun&) const {
-      impl.core.log({.level = LogRecord::Level::Warning,
-                     .text = "data plane events were lost, counters are read again"});
-    }
+    void operator()(const dataplane::Overrun& e) const { impl.reporting.on_event(e); }
   };
   std::visit(Visitor{*this}, event);
 }
