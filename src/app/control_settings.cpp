@@ -33,6 +33,32 @@ void add_gtpu(control::Settings& settings, const config::Config& config) {
   }
 }
 
+/// 8.2.74: the top bit marks rules that are the UP function's own.
+constexpr std::uint32_t kOurRule = 0x80000000U;
+
+void add_predefined(control::Settings& settings, const config::PredefinedRules& rules) {
+  std::uint32_t id = kOurRule;
+  for (const config::PredefinedRule& rule : rules.rules) {
+    session::PredefinedRule made{};
+    for (const auto& flow : rule.flows) made.filters.push_back({.flow = flow});
+    made.far.id = FarId{id};
+    if (rule.action == config::PredefinedAction::Drop) {
+      made.far.action.drop = true;
+    } else {
+      made.far.action.forward = true;
+      made.far.forwarding = rules::Forwarding{
+          .destination = rules::Interface::Core,
+          .forwarding_policy = rule.mark == 0 ? std::string{} : std::to_string(rule.mark)};
+    }
+    if (rule.uplink_kbps != 0) {
+      made.qer =
+          rules::Qer{.id = QerId{id}, .mbr = rules::BitRate{rule.uplink_kbps, rule.downlink_kbps}};
+    }
+    settings.sessions.predefined.emplace(rule.name, std::move(made));
+    ++id;
+  }
+}
+
 void add_limits(control::Settings& settings, const config::PfcpLimits& limits) {
   settings.limits.associations = limits.associations;
   settings.limits.stranger_requests_per_second = limits.requests_per_second;
@@ -75,6 +101,7 @@ control::Settings control_settings(const config::Config& config, const Now& now)
   }
   add_gtpu(settings, config);
   for (const auto& dnn : config.dnn_list) settings.sessions.pools.push_back({dnn.dnn, dnn.cidr});
+  add_predefined(settings, config.predefined);
   settings.retransmit_after = std::chrono::ceil<milliseconds>(config.pfcp.retrans_timeout);
   settings.max_retransmissions = config.pfcp.max_retrans;
   settings.first_sequence = static_cast<std::uint32_t>(random_number() % n4::kLastSequence) + 1;

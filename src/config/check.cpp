@@ -140,4 +140,29 @@ void check(const Config& config, const Marks& marks, std::vector<Remark>& errors
   check.listeners();
 }
 
+void check(const PredefinedRules& rules, const Marks& marks, std::vector<Remark>& errors) {
+  const auto wrong = [&](std::size_t index, const char* key, std::string text) {
+    const std::string path = fmt::format("rules[{}].{}", index, key);
+    const auto mark = marks.find(path);
+    const bool known = mark != marks.end();
+    errors.push_back({path, known ? mark->second.line + 1 : 0, known ? mark->second.column + 1 : 0,
+                      std::move(text)});
+  };
+  for (std::size_t i = 0; i < rules.rules.size(); ++i) {
+    const PredefinedRule& rule = rules.rules[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (rules.rules[j].name != rule.name) continue;
+      wrong(i, "name", fmt::format("\"{}\" is the name of rules[{}] too", rule.name, j));
+      break;
+    }
+    if ((rule.uplink_kbps == 0) != (rule.downlink_kbps == 0)) {
+      wrong(i, rule.uplink_kbps == 0 ? "downlinkKbps" : "uplinkKbps",
+            "limits one direction only; set both or neither");
+    }
+    if (rule.mark != 0 && rule.action == PredefinedAction::Drop) {
+      wrong(i, "mark", "what is dropped has no mark");
+    }
+  }
+}
+
 }  // namespace upf::config

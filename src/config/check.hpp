@@ -17,4 +17,6 @@ using Marks = std::map<std::string, YAML::Mark>;
 void check(const Config& config, const Marks& marks, std::vector<Remark>& errors,
            std::vector<Remark>& warnings);
 
+void check(const PredefinedRules& rules, const Marks& marks, std::vector<Remark>& errors);
+
 }  // namespace upf::config

@@ -95,6 +95,11 @@ std::vector<Difference> compare(const Config& before, const Config& after) {
       differences.push_back({leaf.key, "", leaf.value, is_live(leaf, true)});
     }
   }
+  // The leaf is only the path.
+  if (before.predefined != after.predefined && before.predefined_rules == after.predefined_rules) {
+    differences.push_back({"predefinedRules", before.predefined_rules + " as it was",
+                           after.predefined_rules + " as it is", false});
+  }
   return differences;
 }
 

@@ -1,5 +1,7 @@
 #include "src/config/kinds.hpp"
 
+#include "upf/rules/flow.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -187,5 +189,12 @@ std::optional<Listen> ListenKind::parse(std::string_view text) {
 std::string ListenKind::print(const Listen& value) {
   return to_string(SocketAddress{value.ip, value.port});
 }
+
+std::optional<rules::FlowDescription> FlowKind::parse(std::string_view text) {
+  auto flow = rules::parse_flow_description(text);
+  if (!flow) return {};
+  return *flow;
+}
+std::string FlowKind::print(const rules::FlowDescription& value) { return rules::to_string(value); }
 
 }  // namespace upf::config

@@ -145,6 +145,25 @@ struct Word {
   E value{};
 };
 
+/// An IPFilterRule as TS 29.212 5.4.2 allows it.
+struct FlowKind {
+  static std::string allowed() {
+    return "a flow description, such as \"permit out udp from 192.0.2.0/24 to assigned\"";
+  }
+  static std::optional<rules::FlowDescription> parse(std::string_view text);
+  static std::string print(const rules::FlowDescription& value);
+};
+
+/// The name of Predefined Rules: octets to PFCP, a word here.
+struct RuleNameKind {
+  static std::string allowed() { return "a name of 1 to 255 characters"; }
+  static std::optional<std::string> parse(std::string_view text) {
+    if (text.empty() || text.size() > 255) return {};
+    return std::string{text};
+  }
+  static std::string print(const std::string& value) { return value; }
+};
+
 /// One of a few words; `Words::table` has them.
 template <class Words>
 struct WordKind {
@@ -179,6 +198,10 @@ struct ForwarderWords {
 struct InterfaceTypeWords {
   using Value = InterfaceType;
   static constexpr Word<Value> table[] = {{"N3", Value::N3}, {"N9", Value::N9}};
+};
+struct ActionWords {
+  using Value = PredefinedAction;
+  static constexpr Word<Value> table[] = {{"forward", Value::Forward}, {"drop", Value::Drop}};
 };
 struct DropWords {
   using Value = DropPolicy;

@@ -178,11 +178,24 @@ bool by_place(const Remark& a, const Remark& b) {
   return loaded;
 }
 
-}  // namespace
+[[nodiscard]] Result<PredefinedRules, Errors> parse_predefined_tree(const YAML::Node& root) {
+  if (!root.IsDefined() || root.IsNull()) {
+    return failure(Errors{{"", 1, 1, "the file is empty"}});
+  }
+  Walk walk;
+  PredefinedRules rules;
+  walk.map(root, "", predefined_schema(), &rules);
+  if (walk.errors.empty()) check(rules, walk.marks, walk.errors);
+  std::ranges::stable_sort(walk.errors, by_place);
+  if (!walk.errors.empty()) return failure(std::move(walk.errors));
+  return rules;
+}
 
-Result<Loaded, Errors> parse(const std::string& yaml) {
+/// The tree of a text, made into a value by `make`. yaml-cpp's exceptions end here.
+template <class Make>
+auto with_tree(const std::string& yaml, Make make) -> decltype(make(YAML::Node{})) {
   try {
-    return parse_tree(YAML::Load(yaml));
+    return make(YAML::Load(yaml));
   } catch (const YAML::Exception& error) {
     const auto& mark = error.mark;
     return failure(Errors{
@@ -190,7 +203,7 @@ Result<Loaded, Errors> parse(const std::string& yaml) {
   }
 }
 
-Result<Loaded, Errors> load(const std::string& path) {
+[[nodiscard]] Result<std::string, Errors> read_file(const std::string& path) {
   const auto unreadable = [&](const std::string& why) {
     std::error_code ignored;
     const std::string absolute = std::filesystem::absolute(path, ignored).string();
@@ -206,7 +219,39 @@ Result<Loaded, Errors> load(const std::string& path) {
   if (file.bad()) return unreadable(std::strerror(errno));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kLargestFile) return unreadable("it is larger than 1 MiB");
-  return parse(text);
+  return text;
+}
+
+/// The rules file's errors as errors of the configuration: each names the file and the place in it.
+[[nodiscard]] Result<PredefinedRules, Errors> load_predefined(const std::string& path) {
+  const auto text = read_file(path);
+  auto rules = text ? parse_predefined(*text) : failure(text.error());
+  if (rules) return rules;
+  Errors errors;
+  for (const Remark& error : rules.error()) {
+    errors.push_back({"predefinedRules", 0, 0, to_string(path, error)});
+  }
+  return failure(std::move(errors));
+}
+
+}  // namespace
+
+Result<Loaded, Errors> parse(const std::string& yaml) { return with_tree(yaml, parse_tree); }
+
+Result<PredefinedRules, Errors> parse_predefined(const std::string& yaml) {
+  return with_tree(yaml, parse_predefined_tree);
+}
+
+Result<Loaded, Errors> load(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return failure(text.error());
+  auto loaded = parse(*text);
+  if (!loaded || loaded->config.predefined_rules.empty()) return loaded;
+  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
+  auto rules = load_predefined((folder / loaded->config.predefined_rules).string());
+  if (!rules) return failure(std::move(rules.error()));
+  loaded->config.predefined = std::move(*rules);
+  return loaded;
 }
 
 std::string to_string(const std::string& path, const Remark& remark) {

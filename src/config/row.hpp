@@ -139,5 +139,7 @@ constexpr Row ignored(std::string_view key, std::string_view doc) {
 
 /// The rows of the whole file.
 [[nodiscard]] std::span<const Row> schema();
+/// The rows of the rules file.
+[[nodiscard]] std::span<const Row> predefined_schema();
 
 }  // namespace upf::config

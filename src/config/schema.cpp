@@ -148,6 +148,24 @@ constexpr Row kApi[] = {
     scalar<&Api::page, BoolKind>("page", kOurs, "Serve the status page on the API's addresses."),
 };
 
+constexpr Row kPredefinedRule[] = {
+    scalar<&PredefinedRule::name, RuleNameKind>("name", kRequired,
+                                                "What SMFs activate it by; no two alike."),
+    list<&PredefinedRule::flows, FlowKind>("flows", kRequired, "The traffic; any of them."),
+    scalar<&PredefinedRule::action, WordKind<ActionWords>>(
+        "action", kRestart, "What uplink PDRs without a FAR of their own do."),
+    scalar<&PredefinedRule::mark, NumberKind<std::uint32_t, 0, 0xffffffff>>(
+        "mark", kRestart, "Forwarding policy of `action: forward`: the packets' mark; 0: none."),
+    scalar<&PredefinedRule::uplink_kbps, NumberKind<std::uint64_t, 0, 0xffffffffff>>(
+        "uplinkKbps", kRestart, "Maximum bit rate uplink; 0: none. Both directions or neither."),
+    scalar<&PredefinedRule::downlink_kbps, NumberKind<std::uint64_t, 0, 0xffffffffff>>(
+        "downlinkKbps", kRestart, "Maximum bit rate downlink; 0: none."),
+};
+
+constexpr Row kPredefined[] = {
+    sections<&PredefinedRules::rules>("rules", kRequired, "Predefined Rules.", kPredefinedRule),
+};
+
 constexpr Row kSchema[] = {
     scalar<&Config::version, VersionKind>("version", kRequired, "Version of this file's format."),
     scalar<&Config::description, TextKind>("description", kLive, "For people."),
@@ -155,6 +173,10 @@ constexpr Row kSchema[] = {
     section<&Config::gtpu>("gtpu", kRequired, "N3 and N9, and what forwards packets.", kGtpu),
     sections<&Config::dnn_list>("dnnList", kRequired, "The data networks and their UE pools.",
                                 kDnn),
+    scalar<&Config::predefined_rules, TextKind>(
+        "predefinedRules", kOurs,
+        "A file of Predefined Rules, for SMFs that activate rules by name; its path is taken from "
+        "this file's folder. `predefined-rules.yaml` is a sample."),
     section<&Config::logger>("logger", kLive, "Logging.", kLogger),
     section<&Config::metrics>("metrics", kOursLive, "Prometheus metrics.", kMetrics),
     section<&Config::api>("api", kOurs, "The admin API.", kApi),
@@ -164,5 +186,6 @@ constexpr Row kSchema[] = {
 }  // namespace
 
 std::span<const Row> schema() { return kSchema; }
+std::span<const Row> predefined_schema() { return kPredefined; }
 
 }  // namespace upf::config

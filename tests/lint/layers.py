@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "control": ["n4", "session", "usage", "dataplane"],
     "netlink": ["dataplane", "rules", "wire"],
     "userplane": ["dataplane", "rules", "wire"],
-    "config": ["base"],
+    "config": ["base", "rules"],
     "runtime": ["base"],
     "app": ["runtime", "config", "control", "netlink", "userplane"],
     "main": ["app"],

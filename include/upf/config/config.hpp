@@ -8,6 +8,7 @@
 
 #include "upf/base/address.hpp"
 #include "upf/base/result.hpp"
+#include "upf/rules/rules.hpp"
 
 /// `upfcfg.yaml` as one validated value. The keys are go-upf's, so that its files load unchanged,
 /// and kupf's own, all optional; src/config/schema.cpp has one row for each.
@@ -136,12 +137,32 @@ struct Api {
   bool operator==(const Api&) const = default;
 };
 
+enum class PredefinedAction : std::uint8_t { Forward, Drop };
+
+/// One Predefined Rules name of the rules file (TS 29.244 5.19).
+struct PredefinedRule {
+  std::string name{};
+  std::vector<rules::FlowDescription> flows{};
+  PredefinedAction action{};
+  std::uint32_t mark{};         ///< skb mark of what is forwarded; 0: none
+  std::uint64_t uplink_kbps{};  ///< 0: no limit
+  std::uint64_t downlink_kbps{};
+  bool operator==(const PredefinedRule&) const = default;
+};
+
+struct PredefinedRules {
+  std::vector<PredefinedRule> rules{};
+  bool operator==(const PredefinedRules&) const = default;
+};
+
 struct Config {
   std::string version{};
   std::string description{};
   Pfcp pfcp{};
   Gtpu gtpu{};
   std::vector<Dnn> dnn_list{};
+  std::string predefined_rules{};  ///< path of the rules file; empty: none
+  PredefinedRules predefined{};    ///< what is in it; load() reads it
   Logger logger{};
   Metrics metrics{};
   Api api{};
@@ -169,8 +190,11 @@ struct Loaded {
 using Errors = std::vector<Remark>;
 
 [[nodiscard]] Result<Loaded, Errors> parse(const std::string& yaml);
-/// As parse(); a file that can't be read is one error.
+/// As parse(); a file that can't be read is one error. The rules file is read along with it, its
+/// path taken from the configuration's folder.
 [[nodiscard]] Result<Loaded, Errors> load(const std::string& path);
+
+[[nodiscard]] Result<PredefinedRules, Errors> parse_predefined(const std::string& yaml);
 
 /// A key whose value differs between two configurations.
 struct Difference {

@@ -70,7 +70,8 @@ TEST(ConfigSamples, EveryYamlFileInConfigsIsTested) {
   for (const auto& entry : std::filesystem::directory_iterator(kSource + "/configs")) {
     files += entry.path().extension() == ".yaml" ? 1U : 0U;
   }
-  EXPECT_EQ(files, 3U) << "add new samples to the list above";
+  EXPECT_EQ(files, 4U)
+      << "add new samples to the list above; predefined-rules.yaml is tested below";
 }
 
 TEST(ConfigLoad, TakesEveryKeyOfGoUpf) {
@@ -366,6 +367,62 @@ TEST(ConfigReference, IsWhatTheReadmeSays) {
     FAIL() << "configs/README.md hasn't got the table of keys as it is now; it is in "
            << std::filesystem::absolute("config-reference.md");
   }
+}
+
+TEST(PredefinedRulesFile, TheSampleLoads) {
+  std::ifstream sample{kSource + "/configs/predefined-rules.yaml"};
+  std::stringstream text;
+  text << sample.rdbuf();
+  const auto rules = parse_predefined(text.str());
+  ASSERT_TRUE(rules) << to_string("sample", rules.error().front());
+  ASSERT_EQ(rules->rules.size(), 2U);
+  EXPECT_EQ(rules->rules[0].flows.size(), 2U);
+  EXPECT_EQ(rules->rules[0].downlink_kbps, 8000U);
+  EXPECT_EQ(rules->rules[1].action, PredefinedAction::Drop);
+}
+
+TEST(PredefinedRulesFile, SaysWhatIsWrongAndWhere) {
+  const auto errors_of = [](const char* yaml) {
+    const auto rules = parse_predefined(yaml);
+    EXPECT_FALSE(rules) << yaml;
+    return rules ? std::string{} : to_string("f", rules.error().front());
+  };
+  EXPECT_EQ(
+      errors_of("rules:\n  - name: a\n    flows: [permit in ip from any to any]\n").substr(0, 29),
+      "f:3:13: rules[0].flows[0]: fo");
+  EXPECT_NE(errors_of("rules:\n  - name: a\n").find("rules[0].flows: missing"), std::string::npos);
+  EXPECT_NE(errors_of("rules:\n"
+                      "  - {name: a, flows: [permit out ip from any to any]}\n"
+                      "  - {name: a, flows: [permit out ip from any to any]}\n")
+                .find("f:3:6: rules[1].name: \"a\" is the name of rules[0] too"),
+            std::string::npos);
+  EXPECT_NE(errors_of("rules: [{name: a, flows: [permit out ip from any to any], uplinkKbps: 5}]")
+                .find("one direction only"),
+            std::string::npos);
+}
+
+TEST(PredefinedRulesFile, IsReadWithTheConfigurationThatNamesIt) {
+  const auto folder = std::filesystem::temp_directory_path() / "kupf-predefined-test";
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "upfcfg.yaml").string();
+  std::ofstream{path} << file("", "", "predefinedRules: rules.yaml\n");
+  std::filesystem::remove(folder / "rules.yaml");
+  auto loaded = load(path);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().front().key, "predefinedRules");
+  EXPECT_NE(loaded.error().front().text.find("rules.yaml"), std::string::npos);
+  std::ofstream{folder / "rules.yaml"}
+      << "rules: [{name: a, flows: [permit out ip from any to any]}]\n";
+  loaded = load(path);
+  ASSERT_TRUE(loaded) << to_string(path, loaded.error().front());
+  EXPECT_EQ(loaded->config.predefined.rules.at(0).name, "a");
+  const Config before = loaded->config;
+  std::ofstream{folder / "rules.yaml"}
+      << "rules: [{name: b, flows: [permit out ip from any to any]}]\n";
+  loaded = load(path);
+  ASSERT_TRUE(loaded);
+  ASSERT_EQ(compare(before, loaded->config).size(), 1U);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
