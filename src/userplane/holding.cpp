@@ -20,15 +20,17 @@ std::vector<std::uint8_t> Forwarder::stored_form(const Journey& journey,
                                                  std::uint32_t segment) const {
   const SuperPacket& packet = journey.packet;
   const StoredNote note{journey.arrival.teid, journey.arrival.tunnelled, journey.arrival.qfi};
-  std::vector<std::uint8_t> stored(sizeof note);
-  std::memcpy(stored.data(), &note, sizeof note);
+  std::vector<std::uint8_t> stored;
   if (packet.segment_size == 0) {
-    stored.insert(stored.end(), packet.ip.data, packet.ip.data + packet.ip.length);
-    return stored;
+    stored.resize(sizeof note + packet.ip.length);
+    std::memcpy(stored.data() + sizeof note, packet.ip.data, packet.ip.length);
+  } else {
+    stored.resize(sizeof note + packet.header_size + packet.segment_size);
+    const auto payload = write_segment(packet, segment, stored.data() + sizeof note);
+    std::memcpy(stored.data() + sizeof note + packet.header_size, payload.data(), payload.size());
+    stored.resize(sizeof note + packet.header_size + payload.size());
   }
-  stored.resize(sizeof note + packet.header_size);
-  const auto payload = write_segment(packet, segment, stored.data() + sizeof note);
-  stored.insert(stored.end(), payload.begin(), payload.end());
+  std::memcpy(stored.data(), &note, sizeof note);
   return stored;
 }
 
