@@ -28,6 +28,8 @@ gtpu:
 dnnList:
   - dnn: internet
     cidr: {net.UE_POOL}
+metrics:
+  listen: 127.0.0.1:9805
 logger:
   level: debug
 """

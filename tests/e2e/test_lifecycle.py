@@ -3,6 +3,7 @@
 import signal
 import subprocess
 
+import daemon
 import gtp
 import n4
 import net
@@ -102,5 +103,15 @@ def test_associations_of_strangers_do_not_touch_sessions(upf, smf, gnb, host, to
     other = n4.Smf(topology, net.SMF3)
     other.associate()
     other.close()
+    gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"untouched")))
+    assert host.receive()[0] == b"untouched"
+
+
+def test_a_storm_of_mutated_datagrams(upf, smf, gnb, host, topology):
+    """A short one of what `storm UPF SMF 1000000` does by hand; live sessions stay as they are."""
+    establish(smf, downlink=(0x2001, net.GNB1))
+    for offset in range(4):
+        topology.ran.ip("address", "replace", f"10.200.3.{211 + offset}/24", "dev", "n3")
+    topology.ran.run(daemon.BUILD / "storm", net.UPF, "10.200.3.211", 30000, 7)
     gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"untouched")))
     assert host.receive()[0] == b"untouched"

@@ -23,7 +23,7 @@ def ping(topology, count=3):
     return topology.ran.run("ping", "-n", "-q", "-c", count, "-i", "0.2", "-W", "5", "-I", net.UE1, net.DN)
 
 
-def transfer(topology, source, sink, bind, octets, port=7100):
+def transfer(topology, source, sink, bind, octets, port=7100, smallest=1):
     """Sends octets in pieces of mixed sizes over TCP; fails unless they arrive the same."""
     with sink.inside():
         listener = gtp.socket.create_server((bind, port))
@@ -44,13 +44,13 @@ def transfer(topology, source, sink, bind, octets, port=7100):
     with source.inside():
         sender = gtp.socket.create_connection((bind, port), timeout=20)
     sender.setsockopt(gtp.socket.IPPROTO_TCP, gtp.socket.TCP_NODELAY, 1)
-    sha, left, size = hashlib.sha256(), octets, 1
+    sha, left, size = hashlib.sha256(), octets, smallest
     while left > 0:
         data = os.urandom(min(size, left))
         sender.sendall(data)
         sha.update(data)
         left -= len(data)
-        size = size * 7 % 65521 + 1
+        size = smallest + size * 7 % 65521
     sender.close()
     thread.join(30)
     listener.close()
