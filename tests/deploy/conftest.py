@@ -1,0 +1,36 @@
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="session")
+def root():
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def upf():
+    """The built daemon, as a function of its arguments."""
+    for folder in filter(None, (os.environ.get("KUPF_BUILD"), "build/release", "build/dev")):
+        program = ROOT / folder / "upf"
+        if program.exists():
+            return lambda *words: subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+    pytest.skip("upf is not built")
+
+
+@pytest.fixture
+def check_config(upf, tmp_path):
+    """Fails unless `upf --check` calls the configuration good, and has nothing to remark."""
+
+    def check(text):
+        file = tmp_path / "upfcfg.yaml"
+        file.write_text(text)
+        ran = upf("--check", "-c", file)
+        assert ran.returncode == 0 and not ran.stderr, ran.stderr
+        return ran.stdout
+
+    return check

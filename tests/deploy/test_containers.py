@@ -1,0 +1,164 @@
+"""The image, free5gc-compose's override, the Kubernetes manifest and the Helm chart."""
+
+import re
+import shutil
+import socket
+import subprocess
+import threading
+
+import pytest
+import yaml
+
+
+def stages(root):
+    text = (root / "deploy/docker/Dockerfile").read_text().replace("\\\n", " ")
+    return re.split(r"^FROM ", text, flags=re.M)[1:]
+
+
+def test_the_image_has_no_compiler_and_runs_without_root(root):
+    build, final = stages(root)
+    assert "install-packages build" in build
+    assert "install-packages run" in final and "install-packages build" not in final
+    assert re.search(r"^USER \d+$", final, re.M), "Kubernetes' runAsNonRoot needs a number"
+    assert "HEALTHCHECK" in final and 'ENTRYPOINT ["/usr/bin/upf"]' in final
+    assert "a-s" in final, "setuid programs would be a way up"
+
+
+def test_what_the_image_copies_is_there(root):
+    for stage in stages(root):
+        for source in re.findall(r"^COPY (?!--from)(\S+) ", stage, re.M):
+            assert (root / source).exists(), source
+
+
+def test_hadolint(root):
+    if shutil.which("hadolint") is None:
+        pytest.skip("hadolint is missing")
+    subprocess.run(["hadolint", "-c", root / "deploy/docker/.hadolint.yaml", root / "deploy/docker/Dockerfile"],
+                   check=True)
+
+
+class Server(socket.socket):
+    heartbeat = b""
+
+
+@pytest.mark.parametrize("answer,code", [(bytes.fromhex("2002000c0000010000600004e0000000"), 0),
+                                         (bytes.fromhex("2039000c0000010000600004e0000000"), 1)])
+def test_the_health_check_asks_for_a_heartbeat(root, answer, code):
+    server = Server(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.77", 8805))
+    server.settimeout(10)
+
+    def serve():
+        server.heartbeat, sender = server.recvfrom(2048)
+        server.sendto(answer, sender)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    ran = subprocess.run([root / "deploy/docker/healthcheck", "127.0.0.77"], capture_output=True, text=True)
+    thread.join()
+    server.close()
+    # TS 29.244 7.4.2.1: type 1, with a Recovery Time Stamp.
+    assert server.heartbeat[:4] == bytes.fromhex("2001000c") and server.heartbeat[8:12] == bytes.fromhex("00600004")
+    assert ran.returncode == code, ran.stdout + ran.stderr
+
+
+def test_the_health_check_says_when_nothing_answers(root):
+    ran = subprocess.run([root / "deploy/docker/healthcheck", "127.0.0.78"], capture_output=True, text=True)
+    assert ran.returncode == 1 and "unhealthy" in ran.stdout
+
+
+def test_the_compose_override_swaps_the_upf_only(root, check_config):
+    override = yaml.safe_load((root / "deploy/docker/free5gc-compose.override.yaml").read_text())
+    assert list(override["services"]) == ["free5gc-upf"], "free5gc-compose calls its UPF so"
+    service = override["services"]["free5gc-upf"]
+    assert service["cap_drop"] == ["ALL"] and service["cap_add"] == ["NET_ADMIN"]
+    assert "privileged" not in service and service["devices"] == ["/dev/net/tun"]
+    source, target, mode = service["volumes"][0].rsplit(":", 2)
+    assert (root / source.split("}", 1)[1].lstrip("/")).exists() and mode == "ro"
+    assert service["command"] == ["-c", target]
+    told = check_config((root / "deploy/docker/upfcfg-free5gc-compose.yaml").read_text())
+    assert "pfcp.nodeID: upf.free5gc.org" in told, "the SMF of free5gc-compose knows it by that name"
+
+
+def restricted(pod):
+    """No privileged, no root, NET_ADMIN and the TUN device and nothing else."""
+    container = pod["containers"][0]
+    context = container["securityContext"]
+    assert not context.get("privileged") and context["readOnlyRootFilesystem"]
+    assert context["capabilities"] == {"drop": ["ALL"], "add": ["NET_ADMIN"]}
+    assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 805
+    assert "hostNetwork" not in pod and pod["automountServiceAccountToken"] is False
+    assert [v["hostPath"]["path"] for v in pod["volumes"] if "hostPath" in v] == ["/dev/net/tun"]
+    for probe in ("readinessProbe", "livenessProbe"):
+        assert container[probe]["exec"]["command"] == ["kupf-healthcheck"]
+
+
+def test_the_manifest(root, check_config):
+    objects = list(yaml.safe_load_all((root / "deploy/kubernetes/kupf.yaml").read_text()))
+    kinds = {one["kind"]: one for one in objects}
+    assert set(kinds) == {"ConfigMap", "Service", "Deployment"}
+    check_config(kinds["ConfigMap"]["data"]["upfcfg.yaml"])
+    pod = kinds["Deployment"]["spec"]["template"]
+    restricted(pod["spec"])
+    assert kinds["Service"]["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    assert pod["spec"]["hostname"] == "upf", "addr: upf in the configuration is the pod's own"
+
+
+def test_the_manifest_against_kubernetes_schemas(root):
+    validate = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is missing (PyPI)")
+    for one in yaml.safe_load_all((root / "deploy/kubernetes/kupf.yaml").read_text()):
+        validate.validate(one, "1.30", strict=True)
+
+
+CHART = "deploy/helm/kupf"
+
+
+def values_files(root):
+    files = sorted((root / CHART).glob("values*.yaml"))
+    assert len(files) == 4
+    return files
+
+
+def test_the_charts_configurations_are_good(root, check_config):
+    for file in values_files(root):
+        config = yaml.safe_dump(yaml.safe_load(file.read_text())["config"])
+        check_config(re.sub(r"\{\{[^}]*\}\}", "filled-in", config))
+
+
+def test_the_charts_values_fit_its_schema(root):
+    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is missing")
+    schema = yaml.safe_load((root / CHART / "values.schema.json").read_text())
+    default = yaml.safe_load((root / CHART / "values.yaml").read_text())
+    for file in values_files(root):
+        jsonschema.validate({**default, **yaml.safe_load(file.read_text())}, schema)
+
+
+def test_the_chart_is_restricted(root):
+    values = yaml.safe_load((root / CHART / "values.yaml").read_text())
+    assert values["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["NET_ADMIN"]}
+    assert values["podSecurityContext"]["runAsNonRoot"] and values["podSecurityContext"]["runAsUser"] == 805
+    assert "privileged" not in (root / CHART / "templates/deployment.yaml").read_text()
+
+
+def test_templates_are_balanced_and_use_values_that_exist(root):
+    values = yaml.safe_load((root / CHART / "values.yaml").read_text())
+    for file in (root / CHART / "templates").iterdir():
+        text = file.read_text()
+        opens = len(re.findall(r"\{\{-? *(?:if|range|with|define)\b", text))
+        assert opens == len(re.findall(r"\{\{-? *end\b", text)), file.name
+        for path in re.findall(r"\.Values((?:\.\w+)+)", text):
+            node = values
+            for key in path.strip(".").split("."):
+                assert key in node, f"{file.name} uses .Values{path}"
+                node = node[key]
+
+
+def test_helm(root):
+    if shutil.which("helm") is None:
+        pytest.skip("helm is missing")
+    subprocess.run(["helm", "lint", "--strict", root / CHART], check=True)
+    for file in values_files(root):
+        made = subprocess.run(["helm", "template", "upf", root / CHART, "-f", file], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+        objects = [one for one in yaml.safe_load_all(made) if one]
+        restricted(next(one for one in objects if one["kind"] == "Deployment")["spec"]["template"]["spec"])

@@ -1,0 +1,58 @@
+"""The pages of deploy/docs: each start-up message of the program is there, and what they refer to exists."""
+
+import re
+
+import pytest
+
+# Where the messages of a start come from.
+SOURCES = ["src/app/run.cpp", "src/app/daemon.cpp", "src/app/host.cpp", "src/app/planes.cpp", "src/app/netfilter.cpp",
+           "src/app/log.cpp", "netlink/gtp5g/startup.cpp", "netlink/gtp5g/version.cpp",
+           "netlink/gtp5g/linux_host.cpp", "netlink/gtp5g/safe_socket.cpp", "src/userplane/user_plane.cpp",
+           "src/userplane/gtpu_socket.cpp", "src/userplane/tun.cpp"]
+LITERALS = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
+# Not for people, or said on the way out.
+NOT_MESSAGES = re.compile(r"^table |chain |saddr|maxseg|^upf: stopping|^datagrams that|^serving N4|type nat|type filter")
+
+
+def normal(text):
+    return " ".join(re.sub(r"[`'\"\\]", "", text).split())
+
+
+def fragments(source):
+    """The constant parts of a file's texts that are long enough to be found again."""
+    source = re.sub(r"//[^\n]*", "", source)
+    for run in re.findall(LITERALS, source):
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', run))
+        if NOT_MESSAGES.search(text):
+            continue
+        for part in re.split(r"\{[^}]*\}", text):
+            part = normal(part)
+            if len(part.split()) >= 4:
+                yield part
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_message_of_a_start_is_on_the_troubleshooting_page(root, name):
+    page = normal((root / "deploy/docs/troubleshooting.md").read_text())
+    absent = [text for text in fragments((root / name).read_text()) if text.strip(" :;,()") not in page]
+    assert not absent, "say in deploy/docs/troubleshooting.md what to do about:\n" + "\n".join(absent)
+
+
+def test_the_page_is_found_out_when_a_message_is_missing():
+    assert list(fragments('failure("{} is on fire: call the fire brigade at once")')) == [
+        "is on fire: call the fire brigade at once"]
+
+
+def test_files_that_the_pages_name_exist(root):
+    pages = sorted((root / "deploy/docs").glob("*.md")) + [root / "README.md"]
+    assert len(pages) >= 4
+    for page in pages:
+        for name in re.findall(r"\b((?:deploy|configs|netlink|tests)/[\w./*-]*\w)", page.read_text()):
+            assert list(root.glob(name)) or "*" in name, f"{page.name} names {name}"
+
+
+def test_keys_that_the_pages_name_exist(root):
+    known = (root / "configs/README.md").read_text()
+    for page in sorted((root / "deploy/docs").glob("*.md")):
+        for key in re.findall(r"`((?:pfcp|gtpu|dnnList|logger|metrics|api)(?:\[\])?\.[\w.\[\]]+)`", page.read_text()):
+            assert key.replace("pfcp.client", "") and (f"`{key}`" in known or "client" in key or "server" in key), key

@@ -1,0 +1,42 @@
+"""The manual pages: well formed, and what they say of options is so."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+
+def pages(root):
+    found = sorted((root / "deploy/man").glob("*.[1-8]"))
+    assert len(found) >= 2
+    return found
+
+
+def test_the_configurations_page_is_what_the_readme_says(root):
+    ran = subprocess.run([root / "deploy/man/generate.py", "--check"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_mandoc_has_nothing_to_say(root):
+    if shutil.which("mandoc") is None:
+        pytest.skip("mandoc is missing (package mandoc)")
+    said = subprocess.run(["mandoc", "-Tlint", *pages(root)], capture_output=True, text=True).stdout
+    # Whether other manuals are installed here is not the page's affair.
+    wrong = [line for line in said.splitlines() if "referenced manual not found" not in line
+             and "outdated mandoc.db" not in line]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("program", ["upf"])
+def test_options_and_manual_agree(root, upf, program):
+    told = set(re.findall(r"--([a-z]+)", upf("--help").stdout))
+    written = set(re.findall(r"Fl -([a-z]+)", (root / f"deploy/man/{program}.8").read_text()))
+    assert told == written
+
+
+def test_exit_codes_are_the_manuals(root, upf):
+    manual = (root / "deploy/man/upf.8").read_text()
+    assert re.search(r"^\.It 0\n", manual, re.M) and upf("--version").returncode == 0
+    assert re.search(r"^\.It 2\n", manual, re.M) and upf("--nonsense").returncode == 2
+    assert upf("-c", "/nonexistent").returncode == 2
