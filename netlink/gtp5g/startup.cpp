@@ -30,7 +30,7 @@ constexpr std::uint32_t kLeastMtu = 576;
   parts.version = *version;
   const auto verdict = check_version(*version);
   if (!verdict && !settings.any_version) {
-    return failure(verdict.error() + " (gtpu.anyVersion: true starts anyway)");
+    return failure(verdict.error() + " (gtpu.versionCheck: false starts anyway)");
   }
   const std::string remark = verdict ? *verdict : verdict.error() + "; started as configured";
   parts.notes.push_back(remark.empty() ? "gtp5g module " + *version : remark);

@@ -25,6 +25,7 @@ gtpu:
   ifList: [{{addr: {UPF}, type: N3}}]
 dnnList: [{{dnn: internet, cidr: 10.60.0.0/16, ipForwardEnable: true}}]
 """
+HEALTH_CHECK = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy/docker/healthcheck"
 UNIT = "usr/lib/systemd/system/kupf.service"
 
 
@@ -47,6 +48,7 @@ class Life:
         self.root = self.machine.root
         shutil.copy(package, self.root / "tmp" / "kupf.deb")
         shutil.copy(lab, self.root / "tmp" / "lab")
+        shutil.copy(HEALTH_CHECK, self.root / "tmp" / "healthcheck")
         self.daemon = None
 
     def install(self):
@@ -161,6 +163,25 @@ class Life:
         assert len(made) > 20 and not refused, f"SystemCallFilter= forbids {sorted(refused)}"
         notes.note("passed", f"{len(made)} system calls made, all within the unit's filter")
 
+    def healthy(self):
+        """What the image's health check says in the daemon's network."""
+        return self.machine.run("/tmp/healthcheck", check=False).returncode == 0
+
+    def container(self):
+        """The image's entry point: another user, the capability from the program's file, nothing else."""
+        assert not self.healthy(), "nothing runs"
+        self.machine.run("setcap", "cap_net_admin+ep", "/usr/bin/upf")
+        self.daemon = self.machine.start("setpriv", "--reuid=805", "--regid=805", "--clear-groups",
+                                         "--inh-caps=-all", "--bounding-set=-all,+net_admin", "/usr/bin/upf", "-c",
+                                         "/etc/kupf/upfcfg.yaml", stdout=open(self.root / "tmp/upf.log", "w"),
+                                         stderr=subprocess.STDOUT)
+        eventually("a healthy daemon", self.healthy)
+        os.kill(self.pid(), signal.SIGTERM)
+        assert self.daemon.wait(timeout=15) == 0 and not self.healthy()
+        refused = self.machine.run("setpriv", "--reuid=805", "--regid=805", "--clear-groups",
+                                   "--bounding-set=-all", "/usr/bin/upf", "--version", check=False)
+        assert refused.returncode != 0 and "not permitted" in refused.stdout, refused.stdout
+
     def upgrade(self):
         clean(self.machine.run("dpkg", "-i", "/tmp/kupf.deb").stdout, "dpkg -i over the same version")
         assert (self.root / "etc/kupf/upfcfg.yaml").read_text() == CONFIG
@@ -177,7 +198,9 @@ class Life:
     def steps(self):
         return (("dpkg -i", self.install), ("unit", self.unit), ("namespaces", self.network),
                 ("start by hand as the unit does", self.start), ("traffic", self.traffic),
-                ("clean stop", self.stop), ("system calls", self.calls), ("upgrade to the same version", self.upgrade),
+                ("clean stop", self.stop), ("system calls", self.calls),
+                ("the image's entry point and health check", self.container),
+                ("upgrade to the same version", self.upgrade),
                 ("remove and purge, nothing left", self.purge))
 
 
