@@ -20,7 +20,6 @@ std::vector<std::uint8_t> Forwarder::stored_form(const Journey& journey,
                                                  std::uint32_t segment) const {
   const SuperPacket& packet = journey.packet;
   const StoredNote note{journey.arrival.teid, journey.arrival.tunnelled, journey.arrival.qfi};
-<<<<<<< Updated upstream
   std::vector<std::uint8_t> stored;
   if (packet.segment_size == 0) {
     stored.resize(sizeof note + packet.ip.length);
@@ -30,14 +29,6 @@ std::vector<std::uint8_t> Forwarder::stored_form(const Journey& journey,
     const auto payload = write_segment(packet, segment, stored.data() + sizeof note);
     std::memcpy(stored.data() + sizeof note + packet.header_size, payload.data(), payload.size());
     stored.resize(sizeof note + packet.header_size + payload.size());
-=======
-  const bool whole = packet.segment_size == 0;
-  std::vector<std::uint8_t> stored(sizeof note + (whole ? packet.ip.length : 0));
-  std::memcpy(stored.data(), &note, sizeof note);
-  if (whole) {
-    std::memcpy(stored.data() + sizeof note, packet.ip.data, packet.ip.length);
-    return stored;
->>>>>>> Stashed changes
   }
   std::memcpy(stored.data(), &note, sizeof note);
   return stored;
