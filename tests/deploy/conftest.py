@@ -13,13 +13,23 @@ def root():
 
 
 @pytest.fixture(scope="session")
-def upf():
+def built():
+    """The path of a built program, by name."""
+
+    def find(name):
+        for folder in filter(None, (os.environ.get("KUPF_BUILD"), "build/release", "build/dev")):
+            if (ROOT / folder / name).exists():
+                return ROOT / folder / name
+        pytest.skip(f"{name} is not built")
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def upf(built):
     """The built daemon, as a function of its arguments."""
-    for folder in filter(None, (os.environ.get("KUPF_BUILD"), "build/release", "build/dev")):
-        program = ROOT / folder / "upf"
-        if program.exists():
-            return lambda *words: subprocess.run([program, *map(str, words)], capture_output=True, text=True)
-    pytest.skip("upf is not built")
+    program = built("upf")
+    return lambda *words: subprocess.run([program, *map(str, words)], capture_output=True, text=True)
 
 
 @pytest.fixture

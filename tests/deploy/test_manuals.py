@@ -40,3 +40,12 @@ def test_exit_codes_are_the_manuals(root, upf):
     assert re.search(r"^\.It 0\n", manual, re.M) and upf("--version").returncode == 0
     assert re.search(r"^\.It 2\n", manual, re.M) and upf("--nonsense").returncode == 2
     assert upf("-c", "/nonexistent").returncode == 2
+
+
+def test_upfctls_commands_and_manual_agree(root, built):
+    program = built("upfctl")
+    told = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
+    commands = set(re.findall(r"^  ([a-z]+) .{20,}", told.split("Options")[0], re.M))
+    manual = (root / "deploy/man/upfctl.1").read_text()
+    assert commands == set(re.findall(r"^\.It Cm ([a-z]+)", manual, re.M))
+    assert set(re.findall(r"--([a-z]+)", told)) <= set(re.findall(r"Fl -([a-z]+)", manual)) | {"write"}
