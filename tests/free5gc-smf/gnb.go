@@ -57,16 +57,24 @@ type received struct {
 	payload []byte
 }
 
+// receive gives the next message that isn't an Echo Request; those it answers (TS 29.281 7.2.2).
 func (g *gnb) receive() (received, error) {
 	buffer := make([]byte, 65536)
 	if err := g.socket.SetReadDeadline(time.Now().Add(budget)); err != nil {
 		return received{}, err
 	}
-	size, err := g.socket.Read(buffer)
-	if err != nil {
-		return received{}, fmt.Errorf("gNB %s: %w", g.address, err)
+	for {
+		size, err := g.socket.Read(buffer)
+		if err != nil {
+			return received{}, fmt.Errorf("gNB %s: %w", g.address, err)
+		}
+		if size < 12 || buffer[1] != 1 {
+			return parseGtpu(buffer[:size])
+		}
+		if err := g.send([]byte{0x32, 2, 0, 6, 0, 0, 0, 0, buffer[8], buffer[9], 0, 0, 14, 0}); err != nil {
+			return received{}, err
+		}
 	}
-	return parseGtpu(buffer[:size])
 }
 
 func parseGtpu(message []byte) (received, error) {

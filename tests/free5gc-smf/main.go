@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -63,10 +64,13 @@ func (c *client) createSession() error {
 	if err != nil {
 		return err
 	}
-	c.session = response.Header.Get("Location")
-	if c.session == "" {
+	// The last part of the Location is the UUID; the SMF's own name for the context is the UUID's URN.
+	location := response.Header.Get("Location")
+	at := strings.LastIndex(location, "/")
+	if at < 0 {
 		return fmt.Errorf("no Location in the answer")
 	}
+	c.session = location[:at] + "/urn:uuid:" + location[at+1:]
 	return nil
 }
 
