@@ -78,6 +78,7 @@ class Compiler {
   std::vector<QerKey> add_qers(const rules::Pdr& pdr);
   std::optional<QerKey> choose_rate(const rules::Pdr& pdr);
   void add_urr(const rules::Urr& urr);
+  KernelUrr limit_rule(const UrrKey& key, const rules::VolumeLimit& limit) const;
   std::vector<UrrKey> urrs_of(const rules::Pdr& pdr) const;
   void warn_of_qfi_matches();
 
@@ -348,15 +349,36 @@ bool fired_already(const std::map<UrrId, std::uint32_t>& fired, UrrId id,
   return at != fired.end() && at->second == generation;
 }
 
+/// What is left of a limit.
+rules::VolumeLimit rest_of(rules::VolumeLimit limit, const rules::Volume& counted) {
+  const auto reduce = [](std::optional<std::uint64_t>& octets, std::uint64_t by) {
+    if (octets) octets = *octets > by ? *octets - by : 1;
+  };
+  reduce(limit.total, counted.total());
+  reduce(limit.uplink, counted.uplink);
+  reduce(limit.downlink, counted.downlink);
+  return limit;
+}
+
+KernelUrr Compiler::limit_rule(const UrrKey& key, const rules::VolumeLimit& limit) const {
+  const auto counted = fired_.counted.find(key);
+  if (counted == fired_.counted.end() || counted->second.generation != limit.generation) {
+    return {limit};
+  }
+  return {rest_of(limit, counted->second.octets)};
+}
+
 void Compiler::add_urr(const rules::Urr& urr) {
   auto& urrs = out_.rules.urrs;
   urrs.emplace(UrrKey{urr.id, UrrKey::Role::Meter}, KernelUrr{});
   if (urr.notify_at && limits_anything(*urr.notify_at) &&
       !fired_already(fired_.notified, urr.id, urr.notify_at->generation)) {
-    urrs.emplace(UrrKey{urr.id, UrrKey::Role::Threshold}, KernelUrr{*urr.notify_at});
+    const UrrKey key{urr.id, UrrKey::Role::Threshold};
+    urrs.emplace(key, limit_rule(key, *urr.notify_at));
   }
   if (urr.block_at && limits_anything(*urr.block_at) && !closed(urr.id)) {
-    urrs.emplace(UrrKey{urr.id, UrrKey::Role::Quota}, KernelUrr{*urr.block_at});
+    const UrrKey key{urr.id, UrrKey::Role::Quota};
+    urrs.emplace(key, limit_rule(key, *urr.block_at));
   }
   // The kernel's own START trigger drops the packet that starts the traffic; a threshold of one
   // octet doesn't.

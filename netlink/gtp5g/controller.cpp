@@ -63,6 +63,7 @@ Controller::Controller(Settings settings, Parts parts)
       target_{parts_.socket->family().id, parts_.link.index},
       ids_(settings_.hash_size),
       buffer_(settings_.buffer),
+      paths_(settings_.echo_interval),
       receive_buffer_(kReceiveBuffer) {
   wakeup_.watch(parts_.events->descriptor());
   wakeup_.watch(parts_.gtpu->descriptor());
@@ -164,7 +165,11 @@ Result<Applied, Controller::Failure> Controller::apply(const Change& change) {
     applied.readings.push_back(std::move(reading));
   }
   send_end_markers(change, session);
-  if (change.after == nullptr) sessions_.erase(change.seid);
+  if (change.after == nullptr) {
+    sessions_.erase(change.seid);
+  } else if (!session.counted_here.empty()) {
+    recount(change.seid, session);
+  }
   arm_wakeup();
   if (parts_.socket->broken()) {
     return failure(Failure{Kind::Unavailable, {}, "gtp5g: a call to the kernel didn't return"});
@@ -290,7 +295,22 @@ std::optional<std::vector<netlink::Answer>> Controller::send(Seid seid,
 void Controller::adopt(Session& session, Step& step) {
   session.rules = step.after != nullptr ? *step.after : rules::SessionRules{};
   session.kernel = step.compiled.rules;
-  session.installed = step.plan.next;
+  const Installed before = std::exchange(session.installed, step.plan.next);
+  arm(session, before);
+  follow_peers(before, session.installed);
+  const auto gone = [&](const auto& entry) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(entry.first)>, UrrKey>) {
+      return rules::find(session.rules.urrs, entry.first.urr) == nullptr;
+    } else {
+      return rules::find(session.rules.urrs, entry.first) == nullptr;
+    }
+  };
+  std::erase_if(session.metered, gone);
+  std::erase_if(session.armed, gone);
+  std::erase_if(session.fired.counted, gone);
+  std::erase_if(session.fired.notified, gone);
+  std::erase_if(session.fired.exhausted, gone);
+  std::erase_if(session.fired.started, gone);
   session.urr_names.clear();
   for (const auto& [key, urr] : session.installed.urrs) session.urr_names.emplace(urr.id, key);
   if (session.pdr_names.size() > kMostPdrNames) {
@@ -325,6 +345,12 @@ std::map<UrrId, Reading> Controller::clean_up(Session& session, const Step& step
     ops.emplace_back(ReadUrr{meter->second.id, id});
     readings.emplace(id, Reading{.urr = id});
   }
+  std::set<UrrId> own;  // read for ourselves
+  for (const UrrKey& key : session.to_base) {
+    const auto meter = session.installed.urrs.find({key.urr, UrrKey::Role::Meter});
+    if (meter == session.installed.urrs.end() || readings.contains(key.urr)) continue;
+    if (own.insert(key.urr).second) ops.emplace_back(ReadUrr{meter->second.id, key.urr});
+  }
   const auto answers = send(step.seid, ops);
   for (std::size_t i = 0; answers && i < ops.size(); ++i) {
     const netlink::Answer& answer = (*answers)[i];
@@ -338,10 +364,17 @@ std::map<UrrId, Reading> Controller::clean_up(Session& session, const Step& step
     const bool metered = gone != nullptr && gone->key.role == UrrKey::Role::Meter;
     if (read == nullptr && !metered) continue;
     const UrrId id = read != nullptr ? read->urr : gone->key.urr;
-    Reading& reading = readings.emplace(id, Reading{.urr = id}).first->second;
     for (const wire::Octets& message : answer.messages) {
-      for (const Report& report : decode_reports(message)) add(reading, report);
+      for (const Report& report : decode_reports(message)) {
+        session.metered[id].uplink += report.octets.uplink;
+        session.metered[id].downlink += report.octets.downlink;
+        add(session.unread[id], report.octets, report.packets);
+      }
     }
+    if (!own.contains(id)) readings.emplace(id, Reading{.urr = id});
+  }
+  for (const UrrKey& key : std::exchange(session.to_base, {})) {
+    session.armed[key].base = session.metered[key.urr];
   }
   for (auto& [id, reading] : readings) {
     const Reading unread = take_unread(session, id);

@@ -13,6 +13,7 @@
 #include "netlink/gtp5g/episodes.hpp"
 #include "netlink/gtp5g/events.hpp"
 #include "netlink/gtp5g/host.hpp"
+#include "netlink/gtp5g/paths.hpp"
 #include "netlink/gtp5g/plan.hpp"
 #include "netlink/gtp5g/safe_socket.hpp"
 #include "netlink/gtp5g/settings.hpp"
@@ -65,6 +66,14 @@ class Controller {
     Installed installed{};
     FiredLimits fired{};
     std::map<UrrId, Unread> unread{};
+    std::map<UrrId, rules::Volume> metered{};  ///< all that was ever counted
+    struct Armed {
+      std::uint32_t generation{};
+      rules::Volume base{};  ///< of `metered`, when it was armed
+    };
+    std::map<UrrKey, Armed> armed{};
+    std::vector<UrrKey> to_base{};               ///< armed on a meter that is to be read for it
+    std::set<UrrId> counted_here{};              ///< URRs of packets that the daemon sent itself
     std::vector<Op> leftovers{};                 ///< deletions that the kernel refused: tried again
     std::map<std::uint16_t, PdrId> pdr_names{};  ///< kernel PDR to PDR, also of the last ones gone
     std::map<std::uint32_t, UrrKey> urr_names{};
@@ -125,10 +134,10 @@ class Controller {
     to.packets.uplink += packets.uplink;
     to.packets.downlink += packets.downlink;
   }
-  static void add(dataplane::Reading& reading, const Report& report) {
-    add(reading, report.octets, report.packets);
-  }
   void on_report(const Report& report);
+  void arm(Session& session, const Installed& before);
+  void count_here(Session& session, const rules::Pdr& pdr, const rules::Volume& octets);
+  void recount(Seid seid, Session& session);
   void on_threshold(Seid seid, Session& session, const UrrKey& key);
   void on_quota(Seid seid, Session& session, const UrrKey& key);
   [[nodiscard]] dataplane::Reading read_now(Seid seid, Session& session, UrrId urr);
@@ -145,6 +154,8 @@ class Controller {
   void send_end_markers(const dataplane::Change& change, const Session& session);
   void read_gtpu();
   void on_signalling(const SocketAddress& from, wire::Bytes datagram);
+  void follow_peers(const Installed& before, const Installed& after);
+  void ask_peers();
   void arm_wakeup();
 
   Settings settings_;
@@ -155,10 +166,13 @@ class Controller {
   std::unordered_map<Teid, Seid> teids_{};
   dataplane::PacketBuffer buffer_;
   Episodes episodes_{};
+  Paths paths_;
+  std::uint16_t echo_sequence_{};
   Wakeup wakeup_;
   std::vector<dataplane::Event> pending_{};
   std::vector<Report> reports_{};
   std::vector<Again> again_{};
+  std::set<Seid> to_recount_{};  ///< sessions with packets that the daemon sent itself
   std::vector<std::uint8_t> receive_buffer_;
   Counts counts_{};
 };

@@ -77,6 +77,10 @@ std::vector<dataplane::Event> Controller::take_events() {
   drain_events();
   read_gtpu();
   send_again();
+  ask_peers();
+  for (const Seid seid : std::exchange(to_recount_, {})) {
+    if (const auto at = sessions_.find(seid); at != sessions_.end()) recount(seid, at->second);
+  }
   for (const Report& report : std::exchange(reports_, {})) on_report(report);
   for (DownlinkData& data : episodes_.take_due(Clock::now())) pending_.emplace_back(data);
   std::vector<dataplane::Event> events = std::exchange(pending_, {});
@@ -124,6 +128,7 @@ void Controller::on_buffered(const BufferedEvent& event) {
   const Episodes::Parameters* episode = episodes_.find(event.seid, pdr->far);
   if (episode == nullptr) {
     send_held(session, session.rules, session.kernel, packet, std::nullopt);
+    if (!session.counted_here.empty()) to_recount_.insert(event.seid);
     return;
   }
   if (!gates_open(session.rules, *pdr)) return;
@@ -212,10 +217,7 @@ void Controller::send_held(Session& session, const rules::SessionRules& rules,
     return;
   }
   ++counts_.flushed;
-  const std::uint64_t octets = counted_octets(packet.octets);
-  for (const UrrId urr : pdr->urrs) {
-    add(session.unread[urr], {0, octets}, {0, octets == 0 ? 0U : 1U});
-  }
+  count_here(session, *pdr, {0, counted_octets(packet.octets)});
 }
 
 /// Through the kernel once more, by the rules that are in force now.
@@ -266,7 +268,32 @@ void Controller::on_signalling(const SocketAddress& from, wire::Bytes datagram) 
                                                      message->unknown_peer.value_or(from.ip)});
     return;
   }
+  const auto* peer = std::get_if<Ipv4>(&from.ip);
+  if (message && message->type == gtpu::kEchoResponse && peer != nullptr) {
+    if (const auto state = paths_.answered(Clock::now(), *peer)) pending_.emplace_back(*state);
+    return;
+  }
   ++counts_.gtpu_ignored;
+}
+
+void Controller::follow_peers(const Installed& before, const Installed& after) {
+  const TimePoint now = Clock::now();
+  for (const auto& [key, far] : after.fars) {
+    if (far.body.tunnel) paths_.begin(now, far.body.tunnel->peer);
+  }
+  for (const auto& [key, far] : before.fars) {
+    if (far.body.tunnel) paths_.end(far.body.tunnel->peer);
+  }
+}
+
+void Controller::ask_peers() {
+  Paths::Due due = paths_.tick(Clock::now());
+  for (const Ipv4 peer : due.ask) {
+    const bool sent = parts_.gtpu->send(settings_.addresses.front(), {peer, gtpu::kPort}, 0,
+                                        encode_echo_request(++echo_sequence_));
+    if (!sent) ++counts_.not_sent;
+  }
+  for (const dataplane::PathState& state : due.changed) pending_.emplace_back(state);
 }
 
 /// Awake when a notification falls due, and at once if there is something to hand up already.
@@ -274,7 +301,9 @@ void Controller::arm_wakeup() {
   if (!pending_.empty() || !reports_.empty()) {
     wakeup_.at(Clock::now());
   } else {
-    wakeup_.at(episodes_.next_due());
+    std::optional<TimePoint> next = episodes_.next_due();
+    if (const auto echo = paths_.next(); echo && (!next || *echo < *next)) next = echo;
+    wakeup_.at(next);
   }
 }
 

@@ -55,6 +55,67 @@ void Controller::on_report(const Report& report) {
   }
 }
 
+// --- limits ----------------------------------------------------------------------------------
+
+/// Limits that are new begin with what the meter says now; clean_up() reads it.
+void Controller::arm(Session& session, const Installed& before) {
+  for (const auto& [key, rule] : session.installed.urrs) {
+    if (key.role != UrrKey::Role::Threshold && key.role != UrrKey::Role::Quota) continue;
+    const auto at = session.armed.find(key);
+    if (at != session.armed.end() && at->second.generation == rule.body.limit.generation) continue;
+    session.armed[key] = {rule.body.limit.generation, session.metered[key.urr]};
+    if (before.urrs.contains({key.urr, UrrKey::Role::Meter})) session.to_base.push_back(key);
+  }
+}
+
+void Controller::count_here(Session& session, const rules::Pdr& pdr, const rules::Volume& octets) {
+  const rules::Volume packets{octets.uplink == 0 ? 0U : 1U, octets.downlink == 0 ? 0U : 1U};
+  for (const UrrId urr : pdr.urrs) {
+    add(session.unread[urr], octets, packets);
+    session.metered[urr].uplink += octets.uplink;
+    session.metered[urr].downlink += octets.downlink;
+    session.counted_here.insert(urr);
+  }
+}
+
+namespace {
+
+bool reached(const rules::VolumeLimit& limit, const rules::Volume& octets) {
+  return (limit.total && octets.total() >= *limit.total) ||
+         (limit.uplink && octets.uplink >= *limit.uplink) ||
+         (limit.downlink && octets.downlink >= *limit.downlink);
+}
+
+}  // namespace
+
+/// The daemon sent packets itself: limits of their URRs are reached now, or have less left than the
+/// kernel knows.
+void Controller::recount(Seid seid, Session& session) {
+  bool changed = false;
+  for (const UrrId id : std::exchange(session.counted_here, {})) {
+    const rules::Urr* urr = rules::find(session.rules.urrs, id);
+    if (urr == nullptr || (!urr->notify_at && !urr->block_at)) continue;
+    const Reading reading = read_now(seid, session, id);
+    add(session.unread[id], reading.octets, reading.packets);
+    for (const UrrKey::Role role : {UrrKey::Role::Threshold, UrrKey::Role::Quota}) {
+      const UrrKey key{id, role};
+      const bool threshold = role == UrrKey::Role::Threshold;
+      const auto& limit = threshold ? urr->notify_at : urr->block_at;
+      if (!limit || !session.installed.urrs.contains(key)) continue;
+      const rules::Volume& base = session.armed[key].base;
+      const rules::Volume& all = session.metered[id];
+      const rules::Volume octets{all.uplink - base.uplink, all.downlink - base.downlink};
+      if (reached(*limit, octets)) {
+        threshold ? on_threshold(seid, session, key) : on_quota(seid, session, key);
+      } else {
+        session.fired.counted[key] = {limit->generation, octets};
+        changed = true;
+      }
+    }
+  }
+  if (changed) resync(seid, session);
+}
+
 void Controller::on_threshold(Seid seid, Session& session, const UrrKey& key) {
   const std::uint32_t generation = session.installed.urrs.at(key).body.limit.generation;
   const auto [fired, first] = session.fired.notified.try_emplace(key.urr, generation);

@@ -122,6 +122,13 @@ struct KernelRules {
 /// Limits that already fired, by generation: they are not armed again, and a quota that did keeps
 /// its PDRs closed.
 struct FiredLimits {
+  /// What had been counted towards a limit when its kernel rule was made: packets that the daemon
+  /// sent itself are counted by nobody else.
+  struct Counted {
+    std::uint32_t generation{};
+    rules::Volume octets{};
+  };
+  std::map<UrrKey, Counted> counted{};
   std::map<UrrId, std::uint32_t> notified{};
   std::map<UrrId, std::uint32_t> exhausted{};
   std::map<UrrId, std::uint32_t> started{};

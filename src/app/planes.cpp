@@ -33,6 +33,7 @@ gtp5g::Settings gtp5g_settings(const config::Config& config) {
   settings.qos = config.gtpu.qos;
   settings.any_version = !config.gtpu.version_check;
   settings.buffer = buffer_limits(config.gtpu.buffering);
+  settings.echo_interval = std::chrono::ceil<std::chrono::seconds>(config.gtpu.echo.interval);
   return settings;
 }
 

@@ -155,6 +155,34 @@ TEST(Usage, AnUpdateBetweenExhaustionAndItsReportDoesNotReopen) {
   EXPECT_TRUE(rig.machine->take_n6().empty());
 }
 
+TEST(Usage, WhatTheDaemonSendsItselfCountsTowardsLimits) {
+  Rig rig;
+  auto rules = with({.id = kUrr, .notify_at = rules::VolumeLimit{1, 200}});
+  ASSERT_TRUE(rig.go(rules));
+  rig.uplink(64);
+  ASSERT_TRUE(rig.go(idle(rules)));
+  rig.downlink(64);
+  ASSERT_TRUE(rig.go(rules));  // flushed by the daemon: 128
+  rig.uplink(64);
+  EXPECT_TRUE(rig.events<LimitReached>().empty());
+  rig.downlink(8);
+  const auto events = rig.events<LimitReached>();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].reading.octets, (Volume{128, 72}));
+
+  rules.urrs[0].block_at = rules::VolumeLimit{2, 100};
+  ASSERT_TRUE(rig.go(idle(rules)));
+  rig.downlink(150);
+  ASSERT_TRUE(rig.go(rules));  // more than the quota at once
+  const auto blocked = rig.events<LimitReached>();
+  ASSERT_EQ(blocked.size(), 1U);
+  EXPECT_EQ(blocked[0].limit, LimitReached::Limit::Block);
+  EXPECT_EQ(blocked[0].reading.octets, (Volume{0, 150}));
+  (void)rig.machine->take_sent();
+  rig.downlink(10);
+  EXPECT_TRUE(rig.machine->take_sent().empty());
+}
+
 TEST(Usage, BlockedByTheEngine) {
   Rig rig;
   auto rules = with({.id = kUrr, .blocked = true});

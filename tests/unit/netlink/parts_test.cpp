@@ -11,6 +11,7 @@
 #include "netlink/gtp5g/flows.hpp"
 #include "netlink/gtp5g/gtpu.hpp"
 #include "netlink/gtp5g/kernel_ids.hpp"
+#include "netlink/gtp5g/paths.hpp"
 #include "netlink/gtp5g/safety.hpp"
 #include "netlink/gtp5g/version.hpp"
 #include "support/hex.hpp"
@@ -272,6 +273,39 @@ TEST(Episodes, AParameterChangeKeepsTheEpisode) {
   EXPECT_EQ(episodes.next_due(), std::nullopt);
   episodes.end({1});
   EXPECT_EQ(episodes.find({1}, {1}), nullptr);
+}
+
+// --- paths ------------------------------------------------------------------------------------
+
+TEST(Paths, APeerIsDownAfterThreeUnansweredRequestsAndUpWithTheFirstAnswer) {
+  using std::chrono::seconds;
+  Paths paths{seconds{60}};
+  const Ipv4 peer{{10, 0, 3, 2}};
+  TimePoint now{};
+  paths.begin(now, peer);
+  EXPECT_TRUE(paths.tick(now).ask.empty());
+  now += seconds{60};
+  for (int i = 0; i < 3; ++i, now += seconds{3}) {
+    const auto due = paths.tick(now);
+    EXPECT_EQ(due.ask.size(), 1U);
+    EXPECT_TRUE(due.changed.empty());
+  }
+  const auto due = paths.tick(now);
+  ASSERT_EQ(due.changed.size(), 1U);
+  EXPECT_FALSE(due.changed[0].up);
+  EXPECT_EQ(paths.next(), now + seconds{60});
+  const auto up = paths.answered(now, peer);
+  ASSERT_TRUE(up.has_value());
+  EXPECT_TRUE(up->up);
+  EXPECT_FALSE(paths.answered(now, peer).has_value());
+  paths.end(peer);
+  EXPECT_EQ(paths.next(), std::nullopt);
+}
+
+TEST(Paths, AnIntervalOfZeroAsksNobody) {
+  Paths paths{std::chrono::seconds{0}};
+  paths.begin({}, {{10, 0, 3, 2}});
+  EXPECT_EQ(paths.next(), std::nullopt);
 }
 
 // --- one table in the code and in the docs ------------------------------------------------------
