@@ -12,6 +12,9 @@ namespace {
 
 using Level = LogRecord::Level;
 
+// Between attempts to remove a session that the plane failed to remove.
+constexpr std::chrono::seconds kNextAttempt{1};
+
 std::string counts_of(const rules::SessionRules& rules) {
   return "pdr=" + std::to_string(rules.pdrs.size()) + " far=" + std::to_string(rules.fars.size()) +
          " qer=" + std::to_string(rules.qers.size()) + " urr=" + std::to_string(rules.urrs.size());
@@ -175,7 +178,7 @@ Result<const session::Session*, pfcp::Cause> Sessions::find_for(const n4::Reques
   const IpAddress& source = request.key.peer.ip;
   const session::Session* const session =
       request.header.seid ? core_.store.find({*request.header.seid}) : nullptr;
-  if (session != nullptr) {
+  if (session != nullptr && !doomed_.contains(session->seid)) {
     if (has_address(session->cp, source)) return session;
     const n4::Association* const association = association_of(*session);
     if (association != nullptr && association->addresses.contains(source)) return session;
@@ -281,21 +284,34 @@ void Sessions::remove(Seid seid, bool report) {
   const ReportTarget target{.owner = session->owner, .cp = session->cp, .ended = true};
   auto done = execute(session::plan_deletion(core_.sessions, *session), &session->installed);
   if (!done) {
-    // The plane is out of order; keeping the session would not help it. Its identifiers and its
-    // usage go, and what the plane still has of it is the plane's to clean up when it recovers.
-    core_.log({.level = Level::Error,
-               .text = "session could not be removed from the data plane: " + done.error().text,
-               .seid = seid});
-    core_.usage.drop(seid);
-    session::commit(core_.sessions, session::plan_deletion(core_.sessions, *session));
-    done = Reports{};
+    core_.log(
+        {.level = Level::Error,
+         .text = "the data plane did not remove the session, trying again: " + done.error().text,
+         .procedure = "session-end",
+         .seid = seid});
+    doomed_.insert(seid);
+    next_attempt_ = core_.now.steady + kNextAttempt;
+    return core_.reports.forget(seid);
   }
+  doomed_.erase(seid);
   if (report) {
     core_.reports.forget_all_but_usage(seid);
     core_.reports.add_usage(seid, target, std::move(*done));
   } else {
     core_.reports.forget(seid);
   }
+}
+
+void Sessions::on_timer() {
+  if (doomed_.empty() || core_.now.steady < next_attempt_) return;
+  const std::set<Seid> attempts = doomed_;
+  next_attempt_ = core_.now.steady + kNextAttempt;
+  for (const Seid seid : attempts) end_silently(seid);
+}
+
+std::optional<TimePoint> Sessions::wake_at() const {
+  if (doomed_.empty()) return std::nullopt;
+  return next_attempt_;
 }
 
 void Sessions::end_and_report(Seid seid) { remove(seid, true); }

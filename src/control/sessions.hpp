@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -29,6 +31,10 @@ class Sessions {
   void end_silently(Seid seid);
   /// All of an association; returns how many.
   std::size_t end_all_of(const std::string& owner);
+
+  /// Tries again to remove what the plane would not let go of.
+  void on_timer();
+  [[nodiscard]] std::optional<TimePoint> wake_at() const;
 
   /// The session goes on with another CP function of the same SMF set.
   void move(Seid seid, const n4::Association& to, const pfcp::FSeid& cp);
@@ -62,6 +68,10 @@ class Sessions {
   Core& core_;
   SessionSets sets_{};
   std::unordered_set<Seid> orphans_{};
+  /// Sessions that have ended but that the plane failed to remove. They stay in the store, so that
+  /// their identifiers are not given to others, and nobody can reach them.
+  std::set<Seid> doomed_{};
+  TimePoint next_attempt_{};
 };
 
 }  // namespace upf::control

@@ -35,6 +35,7 @@ UpFunction::~UpFunction() = default;
 Output UpFunction::Impl::finish() {
   reporting.flush();
   core.wake_by(nodes.wake_at());
+  core.wake_by(sessions.wake_at());
   return core.finish();
 }
 
@@ -121,6 +122,7 @@ Output UpFunction::on_timer(const Now& now) {
   core.out.send = std::move(timeouts.send);
   for (const n4::Expired& expired : timeouts.expired) impl_->on_expired(expired);
   impl_->reporting.on_usage_timer();
+  impl_->sessions.on_timer();
   impl_->nodes.on_timer();
   return impl_->finish();
 }

@@ -6,7 +6,10 @@ namespace upf::n4 {
 
 Association* Associations::set_up(const Now& now, const pfcp::NodeId& node,
                                   const SocketAddress& peer, pfcp::NtpTime recovery) {
-  if (!all_.contains(node) && all_.size() >= settings_.limit) return nullptr;
+  if (!all_.contains(node) &&
+      (all_.size() >= settings_.limit || by_address_.count(peer.ip) >= kMaxNodes)) {
+    return nullptr;
+  }
   remove(node);
   Association& association = all_[node];
   association = {.node = node,
@@ -34,7 +37,7 @@ void Associations::set_settings(const Now& now, const Settings& settings) {
 bool Associations::remove(const pfcp::NodeId& node) {
   const auto found = all_.find(node);
   if (found == all_.end()) return false;
-  std::erase_if(by_address_, [&](const auto& entry) { return entry.second == node; });
+  std::erase_if(by_address_, [&](const auto& entry) { return entry.second == &found->second; });
   std::erase_if(heartbeats_, [&](const auto& entry) { return entry.second == node; });
   if (const auto next = next_heartbeat_.find(node); next != next_heartbeat_.end()) {
     due_.erase({next->second, node});
@@ -54,10 +57,10 @@ const Association* Associations::find(const pfcp::NodeId& node) const {
   return found == all_.end() ? nullptr : &found->second;
 }
 
-std::vector<Association*> Associations::at(const IpAddress& address) {
+std::vector<Association*> Associations::at(const IpAddress& address) const {
   std::vector<Association*> result;
   const auto [begin, end] = by_address_.equal_range(address);
-  for (auto entry = begin; entry != end; ++entry) result.push_back(find(entry->second));
+  for (auto entry = begin; entry != end; ++entry) result.push_back(entry->second);
   return result;
 }
 
@@ -73,7 +76,8 @@ Association* Associations::stand_in_for(const Association& association) {
 
 void Associations::add_address(Association& association, const IpAddress& address) {
   if (association.addresses.size() >= kMaxAddresses) return;
-  if (association.addresses.insert(address).second) by_address_.emplace(address, association.node);
+  if (by_address_.count(address) >= kMaxNodes) return;
+  if (association.addresses.insert(address).second) by_address_.emplace(address, &association);
 }
 
 std::vector<pfcp::NodeId> Associations::heard(const Now& now, const IpAddress& address) {

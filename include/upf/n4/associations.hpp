@@ -33,9 +33,12 @@ struct Association {
 
 /// All associations, and when a heartbeat is due to whom.
 ///
-/// Limits: so many associations, and kMaxAddresses source addresses for each.
+/// Limits: so many associations, kMaxAddresses source addresses for each, and kMaxNodes
+/// associations set up from one address: whatever comes from an address is looked at for each of
+/// its nodes.
 class Associations {
  public:
+  static constexpr std::size_t kMaxNodes = 32;
   /// A CP function may have several PFCP entities (TS 29.244 5.8.1); not any number.
   static constexpr std::size_t kMaxAddresses = 32;
 
@@ -60,7 +63,7 @@ class Associations {
   [[nodiscard]] Association* find(const pfcp::NodeId& node);
   [[nodiscard]] const Association* find(const pfcp::NodeId& node) const;
   /// Those whose requests come from that address; several test tools may share one.
-  [[nodiscard]] std::vector<Association*> at(const IpAddress& address);
+  [[nodiscard]] std::vector<Association*> at(const IpAddress& address) const;
   [[nodiscard]] bool is_known(const IpAddress& address) const {
     return by_address_.contains(address);
   }
@@ -92,7 +95,7 @@ class Associations {
 
   Settings settings_;
   std::map<pfcp::NodeId, Association> all_;
-  std::multimap<IpAddress, pfcp::NodeId> by_address_;
+  std::multimap<IpAddress, Association*> by_address_;
   std::map<pfcp::NodeId, TimePoint> next_heartbeat_;
   std::set<std::pair<TimePoint, pfcp::NodeId>> due_;
   std::map<OwnRequest, pfcp::NodeId> heartbeats_;

@@ -26,6 +26,16 @@ TEST(Associations, AreBoundedAndOverwritingTakesNoNewPlace) {  // cases.md 13
   EXPECT_FALSE(table.is_known(kPeer.ip)) << "the old address went with the old association";
 }
 
+TEST(Associations, OneAddressCanNotTakeAllPlaces) {  // cases.md 13
+  Associations table{{.limit = 1000}};
+  std::size_t taken = 0;
+  for (std::uint8_t i = 0; i < 200; ++i) {
+    taken += table.set_up(at(0), {Ipv4{{20, 0, 0, i}}}, kPeer, {1}) != nullptr ? 1U : 0U;
+  }
+  EXPECT_EQ(taken, Associations::kMaxNodes);
+  EXPECT_NE(table.set_up(at(0), kNamed, kPeer2, {1}), nullptr);
+}
+
 TEST(Associations, AreFoundByTheAddressesTheySpeakFrom) {  // cases.md 32
   Associations table{{}};
   Association* association = table.set_up(at(0), kNode, kPeer, {1});
