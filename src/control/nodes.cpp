@@ -491,13 +491,9 @@ void Nodes::drop(const pfcp::NodeId& node) { end(node, "dropped by the operator"
 
 void Nodes::shutdown() {
   ask_for_release(std::nullopt);
-  std::vector<std::string> owners;
-  for (const auto& [node, association] : core_.associations.all()) {
-    owners.push_back(owner_of(node));
-  }
-  std::size_t ended = 0;
-  for (const std::string& owner : owners) ended += sessions_.end_all_of(owner);
-  log(Level::Info, "shutdown", "sessions ended=" + std::to_string(ended), {});
+  const std::vector<Seid> all = core_.store.all();
+  for (const Seid seid : all) sessions_.end_silently(seid);
+  log(Level::Info, "shutdown", "sessions ended=" + std::to_string(all.size()), {});
 }
 
 void Nodes::set_peers(const std::vector<Peer>& peers) {
