@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "src/pfcp/defs.hpp"
+#include "upf/base/assert.hpp"
 
 /// Makes rows from pointers to members. Each instantiation is three functions of a few lines; all
 /// rules about IEs in general are in engine.cpp.
@@ -489,8 +490,14 @@ constexpr MemberRow at_least_one(const Def<ElementOf<P>>& ie) {
   return member_row<P, G>(&ie, true);
 }
 
+/// Tables are made at compile time, so that too large a one does not compile.
+constexpr void check_size(std::span<const MemberRow> members) {
+  if (members.size() > kMaxMembers) UPF_ASSERT(!"more members than kMaxMembers");
+}
+
 template <class G>
 constexpr IeDef group(IeType type, std::span<const MemberRow> members) {
+  check_size(members);
   IeDef def{type, {}, members, nullptr, SIZE_MAX};
   if constexpr (requires(G g) { g.removed; }) {
     def.removed = [](void* ie) -> Removed* { return &static_cast<G*>(ie)->removed; };
@@ -504,6 +511,7 @@ constexpr Def<G> shared_group(IeType type, std::span<const MemberRow> members) {
 
 template <class M>
 constexpr MessageDef message(MessageType type, std::span<const MemberRow> members) {
+  check_size(members);
   return {type,
           members,
           sizeof(M),

@@ -96,10 +96,23 @@ constexpr FieldRow kUserPlaneIpResourceInformation[] = {
      }},
 };
 
-/// 8.2.131: an octet of spare, then the FQDN.
+/// 8.2.131: a spare octet, then the FQDN. go-pfcp leaves the spare octet out; no label has length
+/// 0, so the two can be told apart.
 constexpr FieldRow kSmfSetId[] = {
-    rows::spare_octet(),
-    rows::value_row<&SmfSetId::fqdn, FqdnCodec, rows::kNever<&SmfSetId::fqdn>>(),
+    {"fqdn",
+     [](wire::Reader& in, void* ie) {
+       if (in.empty()) in.fail();
+       if (!in.empty() && in.rest().front() == 0) (void)in.be<std::uint8_t>();
+       static_cast<SmfSetId*>(ie)->fqdn = FqdnCodec::read(in);
+       return true;
+     },
+     [](wire::Writer& out, const void* ie) {
+       out.be(std::uint8_t{0});
+       FqdnCodec::write(out, static_cast<const SmfSetId*>(ie)->fqdn);
+     },
+     [](std::string_view name, std::string& out, const void* ie) {
+       rows::print_named(name, out, FqdnCodec::text(static_cast<const SmfSetId*>(ie)->fqdn));
+     }},
 };
 
 using Alternative = AlternativeSmfIpAddress;

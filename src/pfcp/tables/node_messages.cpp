@@ -43,6 +43,8 @@ constexpr MemberRow kAssociationSetupRequest[] = {
     member<&SetupRequest::ue_ip_address_pool_information>(),
     member<&SetupRequest::nf_instance_id>(),
     member<&SetupRequest::pfcpasreq_flags>(),
+    member<&SetupRequest::gtpu_path_qos_control_information>(),
+    member<&SetupRequest::clock_drift_control_information>(),
 };
 
 using SetupResponse = AssociationSetupResponse;
@@ -59,6 +61,8 @@ constexpr MemberRow kAssociationSetupResponse[] = {
     member<&SetupResponse::ue_ip_address_pool_information>(),
     member<&SetupResponse::nf_instance_id>(),
     member<&SetupResponse::offending_ie>(kOffendingIe),
+    member<&SetupResponse::gtpu_path_qos_control_information>(),
+    member<&SetupResponse::clock_drift_control_information>(),
 };
 
 using UpdateRequest = AssociationUpdateRequest;
@@ -74,6 +78,8 @@ constexpr MemberRow kAssociationUpdateRequest[] = {
     member<&UpdateRequest::smf_set_id>(),
     member<&UpdateRequest::ue_ip_address_pool_information>(),
     member<&UpdateRequest::ue_ip_address_usage_information>(),
+    member<&UpdateRequest::gtpu_path_qos_control_information>(),
+    member<&UpdateRequest::clock_drift_control_information>(),
 };
 
 using UpdateResponse = AssociationUpdateResponse;
@@ -102,6 +108,8 @@ constexpr MemberRow kNodeReportRequest[] = {
     member<&NodeReportRequest::user_plane_path_failure_report>(),
     member<&NodeReportRequest::user_plane_path_recovery_report>(),
     member<&NodeReportRequest::peer_up_restart_report>(),
+    member<&NodeReportRequest::clock_drift_reports>(),
+    member<&NodeReportRequest::gtpu_path_qos_reports>(),
 };
 
 constexpr MemberRow kNodeReportResponse[] = {

@@ -96,7 +96,7 @@ constinit const Def<Seconds> kInactivityDetectionTime = scalar<Seconds>(T::Inact
 constinit const Def<InterfaceType3gpp> kInterfaceType3gpp =
     low_bits<InterfaceType3gpp, 6>(T::InterfaceType3gpp);
 constinit const Def<UrrId> kLinkedUrrId = scalar<UrrId>(T::LinkedUrrId);
-constinit const Def<std::uint16_t> kMarId = scalar<std::uint16_t>(T::MarId);
+constinit const Def<MarId> kMarId = scalar<MarId>(T::MarId);
 constinit const Def<BitRates> kMbr = value_ie<BitRates>(T::Mbr, kBitRates);
 constinit const Def<Seconds> kMeasurementPeriod = scalar<Seconds>(T::MeasurementPeriod);
 constinit const Def<std::uint8_t> kMetric = scalar<std::uint8_t>(T::Metric);
@@ -152,7 +152,7 @@ constinit const Def<std::uint32_t> kUrSeqn = scalar<std::uint32_t>(T::UrSeqn);
 constinit const Def<UrrId> kUrrId = scalar<UrrId>(T::UrrId);
 constinit const Def<Seconds> kUserPlaneInactivityTimer =
     scalar<Seconds>(T::UserPlaneInactivityTimer);
-constinit const Def<std::uint32_t> kValidityTimer = scalar<std::uint32_t>(T::ValidityTimer);
+constinit const Def<std::uint16_t> kValidityTimer = scalar<std::uint16_t>(T::ValidityTimer);
 constinit const Def<Volumes> kVolumeQuota = value_ie<Volumes>(T::VolumeQuota, kVolumes);
 constinit const Def<Volumes> kVolumeThreshold = value_ie<Volumes>(T::VolumeThreshold, kVolumes);
 

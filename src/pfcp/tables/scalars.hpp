@@ -50,7 +50,7 @@ extern const Def<InterfaceType3gpp> kInterfaceType3gpp;
 extern const Def<UrrId> kLinkedUrrId;
 extern const Def<MacAddresses> kMacAddressesDetected;
 extern const Def<MacAddresses> kMacAddressesRemoved;
-extern const Def<std::uint16_t> kMarId;
+extern const Def<MarId> kMarId;
 extern const Def<BitRates> kMbr;
 extern const Def<Seconds> kMeasurementPeriod;
 extern const Def<std::uint8_t> kMetric;
@@ -95,7 +95,7 @@ extern const Def<Text> kUeIpAddressPoolIdentity;
 extern const Def<std::uint32_t> kUrSeqn;
 extern const Def<UrrId> kUrrId;
 extern const Def<Seconds> kUserPlaneInactivityTimer;
-extern const Def<std::uint32_t> kValidityTimer;
+extern const Def<std::uint16_t> kValidityTimer;
 extern const Def<Volumes> kVolumeQuota;
 extern const Def<Volumes> kVolumeThreshold;
 
@@ -107,5 +107,14 @@ extern const Def<UpdateBar> kUpdateBarSessionReport;
 extern const Def<UsageReport> kUsageReportDeletion;
 extern const Def<UsageReport> kUsageReportModification;
 extern const Def<UsageReport> kUsageReportSessionReport;
+
+// Of multiaccess.cpp and monitoring.cpp.
+extern const Def<AccessForwardingActionInformation> kAccessForwardingActionInformation1;
+extern const Def<AccessForwardingActionInformation> kAccessForwardingActionInformation2;
+extern const Def<UpdateAccessForwardingActionInformation> kUpdateAccessForwardingActionInformation1;
+extern const Def<UpdateAccessForwardingActionInformation> kUpdateAccessForwardingActionInformation2;
+extern const Def<TscManagementInformation> kTscManagementInformationModificationRequest;
+extern const Def<TscManagementInformation> kTscManagementInformationModificationResponse;
+extern const Def<TscManagementInformation> kTscManagementInformationSessionReport;
 
 }  // namespace upf::pfcp::tables

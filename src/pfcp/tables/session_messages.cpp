@@ -32,6 +32,11 @@ constexpr MemberRow kSessionEstablishmentRequest[] = {
     member<&EstablishmentRequest::s_nssai>(),
     member<&EstablishmentRequest::rat_type>(kRatType),
     member<&EstablishmentRequest::group_id>(),
+    member<&EstablishmentRequest::create_mars>(),
+    member<&EstablishmentRequest::create_bridge_info_for_tsc>(),
+    member<&EstablishmentRequest::create_srrs>(),
+    member<&EstablishmentRequest::provide_atsss_control_information>(),
+    member<&EstablishmentRequest::provide_rds_configuration_information>(),
 };
 
 using EstablishmentResponse = SessionEstablishmentResponse;
@@ -47,6 +52,9 @@ constexpr MemberRow kSessionEstablishmentResponse[] = {
     member<&EstablishmentResponse::failed_rule_id>(),
     member<&EstablishmentResponse::created_traffic_endpoints>(),
     member<&EstablishmentResponse::partial_failure_information>(),
+    member<&EstablishmentResponse::created_bridge_info_for_tsc>(),
+    member<&EstablishmentResponse::atsss_control_parameters>(),
+    member<&EstablishmentResponse::rds_configuration_information>(),
 };
 
 using ModificationRequest = SessionModificationRequest;
@@ -81,6 +89,17 @@ constexpr MemberRow kSessionModificationRequest[] = {
     member<&ModificationRequest::s_nssai>(),
     member<&ModificationRequest::rat_type>(kRatType),
     member<&ModificationRequest::group_id>(),
+    member<&ModificationRequest::remove_mars>(),
+    member<&ModificationRequest::update_mars>(),
+    member<&ModificationRequest::create_mars>(),
+    member<&ModificationRequest::tsc_management_information>(
+        kTscManagementInformationModificationRequest),
+    member<&ModificationRequest::remove_srrs>(),
+    member<&ModificationRequest::create_srrs>(),
+    member<&ModificationRequest::update_srrs>(),
+    member<&ModificationRequest::provide_atsss_control_information>(),
+    member<&ModificationRequest::ethernet_context_information>(),
+    member<&ModificationRequest::access_availability_information>(),
 };
 
 using ModificationResponse = SessionModificationResponse;
@@ -97,6 +116,9 @@ constexpr MemberRow kSessionModificationResponse[] = {
     member<&ModificationResponse::updated_pdrs>(),
     member<&ModificationResponse::packet_rate_status_reports>(kPacketRateStatusReportModification),
     member<&ModificationResponse::partial_failure_information>(),
+    member<&ModificationResponse::tsc_management_information>(
+        kTscManagementInformationModificationResponse),
+    member<&ModificationResponse::atsss_control_parameters>(),
 };
 
 using DeletionResponse = SessionDeletionResponse;
@@ -124,6 +146,8 @@ constexpr MemberRow kSessionReportRequest[] = {
     member<&ReportRequest::old_cp_f_seid>(),
     member<&ReportRequest::packet_rate_status_reports>(kPacketRateStatusReport),
     member<&ReportRequest::cause>(kCause),
+    member<&ReportRequest::tsc_management_information>(kTscManagementInformationSessionReport),
+    member<&ReportRequest::session_reports>(),
 };
 
 using ReportResponse = SessionReportResponse;

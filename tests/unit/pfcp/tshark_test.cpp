@@ -58,10 +58,12 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// Every vector as we write it.
+/// Every vector as we write it. tshark 4.0 can't read the eight octets of validity time in a Packet
+/// Rate Status (8.2.139).
 std::vector<Octets> all_written() {
   std::vector<Octets> datagrams;
   for (const Vector& vector : all_vectors()) {
+    if (vector.name.find("packet_rate_status") != std::string::npos) continue;
     const auto frame = decode_header(vector.octets);
     AnyMessage message{*find_message(frame->header.type)};
     EXPECT_TRUE(message.decode(frame->body));

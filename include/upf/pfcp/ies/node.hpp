@@ -253,7 +253,7 @@ struct NumberOfUeIpAddresses {
 struct UeIpAddressUsageInformation {
   std::uint32_t sequence_number{};
   std::uint8_t metric{};
-  std::uint32_t validity_timer{};
+  std::uint16_t validity_timer{};  ///< seconds
   NumberOfUeIpAddresses number_of_ue_ip_addresses{};
   DomainName network_instance{};
   std::string ue_ip_address_pool_identity{};

@@ -5,6 +5,7 @@
 
 #include "upf/pfcp/ies/common.hpp"
 #include "upf/pfcp/ies/ethernet.hpp"
+#include "upf/pfcp/ies/rule_ids.hpp"
 
 /// What packets are, and the rules that detect them: PDI, PDRs, traffic endpoints.
 namespace upf::pfcp {
@@ -154,7 +155,7 @@ struct CreatePdr {
   std::vector<std::string> activate_predefined_rules{};
   std::optional<NtpTime> activation_time{};
   std::optional<NtpTime> deactivation_time{};
-  std::optional<std::uint16_t> mar_id{};
+  std::optional<MarId> mar_id{};
   std::optional<PacketReplicationAndDetectionCarryOnInformation> packet_replication{};
   std::vector<IpMulticastAddressingInfo> ip_multicast_addressing_infos{};
   std::vector<std::string> ue_ip_address_pool_identities{};

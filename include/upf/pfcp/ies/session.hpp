@@ -5,6 +5,8 @@
 
 #include "upf/pfcp/ies/common.hpp"
 #include "upf/pfcp/ies/far.hpp"
+#include "upf/pfcp/ies/monitoring.hpp"
+#include "upf/pfcp/ies/multiaccess.hpp"
 #include "upf/pfcp/ies/node.hpp"
 #include "upf/pfcp/ies/pdr.hpp"
 #include "upf/pfcp/ies/qer.hpp"
@@ -12,9 +14,6 @@
 
 /// What belongs to a session as a whole, and its reports that are not usage.
 namespace upf::pfcp {
-
-using MarId = Id<struct MarTag, std::uint16_t>;  // 8.2.123
-using SrrId = Id<struct SrrTag, std::uint8_t>;   // 8.2.151
 
 /// 8.2.80
 struct FailedRuleId {

@@ -53,6 +53,8 @@ struct AssociationSetupRequest {
   std::vector<UeIpAddressPoolInformation> ue_ip_address_pool_information{};
   std::optional<NfInstanceId> nf_instance_id{};
   std::optional<PfcpAsReqFlags> pfcpasreq_flags{};
+  std::vector<GtpuPathQosControlInformation> gtpu_path_qos_control_information{};
+  std::vector<ClockDriftControlInformation> clock_drift_control_information{};
   bool operator==(const AssociationSetupRequest&) const = default;
   static const MessageDef def;
 };
@@ -72,6 +74,8 @@ struct AssociationSetupResponse {
   std::optional<NfInstanceId> nf_instance_id{};
   /// Not in Table 7.4.4.2-1; a rejection names what was wrong all the same, and receivers skip it.
   std::optional<IeType> offending_ie{};
+  std::vector<GtpuPathQosControlInformation> gtpu_path_qos_control_information{};
+  std::vector<ClockDriftControlInformation> clock_drift_control_information{};
   bool operator==(const AssociationSetupResponse&) const = default;
   static const MessageDef def;
 };
@@ -89,6 +93,8 @@ struct AssociationUpdateRequest {
   std::optional<SmfSetId> smf_set_id{};
   std::vector<UeIpAddressPoolInformation> ue_ip_address_pool_information{};
   std::vector<UeIpAddressUsageInformation> ue_ip_address_usage_information{};
+  std::vector<GtpuPathQosControlInformation> gtpu_path_qos_control_information{};
+  std::vector<ClockDriftControlInformation> clock_drift_control_information{};
   bool operator==(const AssociationUpdateRequest&) const = default;
   static const MessageDef def;
 };
@@ -134,6 +140,8 @@ struct NodeReportRequest {
   std::optional<UserPlanePathFailureReport> user_plane_path_failure_report{};
   std::optional<UserPlanePathRecoveryReport> user_plane_path_recovery_report{};
   std::optional<PeerUpRestartReport> peer_up_restart_report{};
+  std::vector<ClockDriftReport> clock_drift_reports{};
+  std::vector<GtpuPathQosReport> gtpu_path_qos_reports{};
   bool operator==(const NodeReportRequest&) const = default;
   static const MessageDef def;
 };

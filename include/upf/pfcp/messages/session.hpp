@@ -28,6 +28,11 @@ struct SessionEstablishmentRequest {
   std::optional<Snssai> s_nssai{};
   std::optional<std::uint8_t> rat_type{};
   std::optional<GroupId> group_id{};
+  std::vector<CreateMar> create_mars{};
+  std::optional<CreateBridgeInfoForTsc> create_bridge_info_for_tsc{};
+  std::vector<CreateSrr> create_srrs{};
+  std::optional<ProvideAtsssControlInformation> provide_atsss_control_information{};
+  std::optional<ProvideRdsConfigurationInformation> provide_rds_configuration_information{};
   bool operator==(const SessionEstablishmentRequest&) const = default;
   static const MessageDef def;
 };
@@ -45,6 +50,9 @@ struct SessionEstablishmentResponse {
   std::optional<FailedRuleId> failed_rule_id{};
   std::vector<CreatedTrafficEndpoint> created_traffic_endpoints{};
   std::vector<PartialFailureInformation> partial_failure_information{};
+  std::optional<CreatedBridgeInfoForTsc> created_bridge_info_for_tsc{};
+  std::optional<AtsssControlParameters> atsss_control_parameters{};
+  std::optional<RdsConfigurationInformation> rds_configuration_information{};
   bool operator==(const SessionEstablishmentResponse&) const = default;
   static const MessageDef def;
 };
@@ -81,6 +89,16 @@ struct SessionModificationRequest {
   std::optional<Snssai> s_nssai{};
   std::optional<std::uint8_t> rat_type{};
   std::optional<GroupId> group_id{};
+  std::vector<RemoveMar> remove_mars{};
+  std::vector<UpdateMar> update_mars{};
+  std::vector<CreateMar> create_mars{};
+  std::vector<TscManagementInformation> tsc_management_information{};
+  std::vector<RemoveSrr> remove_srrs{};
+  std::vector<CreateSrr> create_srrs{};
+  std::vector<UpdateSrr> update_srrs{};
+  std::optional<ProvideAtsssControlInformation> provide_atsss_control_information{};
+  std::optional<EthernetContextInformation> ethernet_context_information{};
+  std::vector<AccessAvailabilityInformation> access_availability_information{};
   bool operator==(const SessionModificationRequest&) const = default;
   static const MessageDef def;
 };
@@ -99,6 +117,8 @@ struct SessionModificationResponse {
   std::vector<UpdatedPdr> updated_pdrs{};
   std::vector<PacketRateStatusReport> packet_rate_status_reports{};
   std::vector<PartialFailureInformation> partial_failure_information{};
+  std::vector<TscManagementInformation> tsc_management_information{};
+  std::optional<AtsssControlParameters> atsss_control_parameters{};
   bool operator==(const SessionModificationResponse&) const = default;
   static const MessageDef def;
 };
@@ -136,6 +156,8 @@ struct SessionReportRequest {
   std::optional<FSeid> old_cp_f_seid{};
   std::vector<PacketRateStatusReport> packet_rate_status_reports{};
   std::optional<Cause> cause{};
+  std::vector<TscManagementInformation> tsc_management_information{};
+  std::vector<SessionReport> session_reports{};
   bool operator==(const SessionReportRequest&) const = default;
   static const MessageDef def;
 };
