@@ -54,13 +54,13 @@ class Daemon:
             self.process = self.topology.upf.popen(
                 self.program, "-c", self.config_path, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         if ready and not net.eventually(self.listens):
-            raise AssertionError(f"the daemon does not listen on N4:\n{self.log()}")
+            raise AssertionError(f"the daemon does not listen on N4 and N3:\n{self.log()}")
         return self
 
     def listens(self):
         if self.process.poll() is not None:
             raise AssertionError(f"the daemon ended with {self.process.returncode}:\n{self.log()}")
-        return self.topology.upf.run("ss", "-Hlun", "sport = :8805").strip() != ""
+        return all(self.topology.upf.run("ss", "-Hlun", f"sport = :{port}").strip() for port in (8805, 2152))
 
     def log(self):
         return self.log_path.read_text(errors="replace")

@@ -77,12 +77,18 @@ class Peer:
         self.socket.sendto(octets, (to, GTPU_PORT))
 
     def receive(self, seconds=5):
-        """The next datagram as a Packet, or None."""
-        self.socket.settimeout(seconds)
-        try:
-            return Packet(self.socket.recv(65536))
-        except socket.timeout:
-            return None
+        """The next datagram as a Packet, or None. Echo Requests of the UPF are answered, and not told."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self.socket.settimeout(left)
+            try:
+                packet = Packet(self.socket.recv(65536))
+            except socket.timeout:
+                return None
+            if packet.type != ECHO_REQUEST:
+                return packet
+            self.send(struct.pack("!BBHIHBBBB", 0x32, ECHO_RESPONSE, 6, 0, packet.sequence, 0, 0, 14, 0))
+        return None
 
     def drain(self, quiet=0.3):
         """All that comes until nothing comes for `quiet` seconds."""
