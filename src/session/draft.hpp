@@ -90,6 +90,10 @@ class Draft {
   bool refresh_{};
 };
 
+/// The TEIDs that a session has, in order: of PDRs, also those without a rule now, and of
+/// endpoints.
+[[nodiscard]] std::vector<Teid> teids_of(const Session& session);
+
 /// UE addresses as Created PDR and Created Traffic Endpoint have them.
 [[nodiscard]] std::vector<pfcp::UeIpAddress> as_created(std::vector<pfcp::UeIpAddress> ies);
 

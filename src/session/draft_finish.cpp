@@ -234,35 +234,32 @@ Check Draft::check_ue_addresses() {
 }
 
 Check Draft::check_teids() const {
-  const auto taken = [&](Teid teid) {
+  const auto is_anothers = [&](Teid teid) {
+    if (!contested_.contains(teid)) return false;
     const auto owner = context_.teids.owner(teid);
     return owner && *owner != plan_.next.seid &&
            std::ranges::find(plan_.supersedes, *owner) == plan_.supersedes.end();
   };
+  const auto teids = teids_of(plan_.next);
+  const auto taken = std::ranges::find_if(teids, is_anothers);
+  if (taken == teids.end()) return {};
+  Refusal refusal{restored_ ? pfcp::Cause::PfcpSessionRestorationFailure
+                            : pfcp::Cause::RuleCreationModificationFailure,
+                  restored_ ? std::optional{IeType::FTeid} : std::nullopt, std::nullopt,
+                  "TEID " + std::to_string(taken->value) + " is another session's"};
   for (const auto& pdr : plan_.next.rules.pdrs) {
-    if (!pdr.f_teid || !contested_.contains(pdr.f_teid->teid) || !taken(pdr.f_teid->teid)) continue;
-    if (restored_) {
-      return failure(Refusal{pfcp::Cause::PfcpSessionRestorationFailure, IeType::FTeid,
-                             failed(pdr.id), "the F-TEID to be restored is another session's"});
+    if (pdr.f_teid && pdr.f_teid->teid == *taken) {
+      return failure(in_rule(std::move(refusal), pdr.id));
     }
-    return bad_rule(pdr.id, "has the TEID of another session");
   }
-  return {};
+  return failure(std::move(refusal));
 }
 
 /// A CHOOSE ID is forgotten with the last use of its TEID.
 void Draft::forget_unused_choices() {
-  const auto used = [&](Teid teid) {
-    const auto of_pdr = [&](const rules::Pdr& pdr) {
-      return pdr.f_teid && pdr.f_teid->teid == teid;
-    };
-    const auto of_endpoint = [&](const auto& entry) {
-      return entry.second->local_f_teid && entry.second->local_f_teid->teid == teid;
-    };
-    return std::ranges::any_of(plan_.next.rules.pdrs, of_pdr) ||
-           std::ranges::any_of(plan_.next.endpoints, of_endpoint);
-  };
-  std::erase_if(session().chosen_teids, [&](const auto& entry) { return !used(entry.second); });
+  const auto used = teids_of(plan_.next);
+  std::erase_if(session().chosen_teids,
+                [&](const auto& entry) { return !std::ranges::binary_search(used, entry.second); });
 }
 
 /// URRs that stay but that no PDR refers to any more: final reports (TS 29.244 5.2.2.3.1).

@@ -103,6 +103,8 @@ Check add_queries(Plan& plan, const pfcp::SessionModificationRequest& request) {
   return {};
 }
 
+}  // namespace
+
 std::vector<Teid> teids_of(const Session& session) {
   std::vector<Teid> teids;
   for (const auto& pdr : session.rules.pdrs) {
@@ -119,8 +121,6 @@ std::vector<Teid> teids_of(const Session& session) {
   teids.erase(rest.begin(), rest.end());
   return teids;
 }
-
-}  // namespace
 
 // --- reservation -------------------------------------------------------------------------------
 
@@ -143,7 +143,15 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
   return *this;
 }
 
-void Reservation::keep() {
+void Reservation::keep(const std::vector<Teid>& used) {
+  // One that a later IE of the same request put out of use again isn't kept.
+  for (const Teid teid : teids_taken_) {
+    if (!std::ranges::binary_search(used, teid)) teids_->release(teid);
+  }
+  forget();
+}
+
+void Reservation::forget() {
   teids_taken_.clear();
   ipv4_.clear();
   ipv6_.clear();
@@ -153,7 +161,7 @@ void Reservation::give_back() {
   for (const Teid teid : teids_taken_) teids_->release(teid);
   for (const Ipv4 address : ipv4_) addresses_->release(address);
   for (const auto& prefix : ipv6_) addresses_->release(prefix);
-  keep();
+  forget();
 }
 
 std::optional<Teid> Reservation::allocate(Seid owner) {
@@ -236,9 +244,9 @@ Plan plan_deletion(Context& context, const Session& session) {
 }
 
 void commit(Context& context, Plan plan) {
-  plan.ids.keep();
   const Seid seid = plan.next.seid;
   const std::vector<Teid> after = plan.ends ? std::vector<Teid>{} : teids_of(plan.next);
+  plan.ids.keep(after);
   if (const Session* before = context.store.find(seid); before != nullptr) {
     for (const Teid teid : teids_of(*before)) {
       if (!std::ranges::binary_search(after, teid)) context.teids.release(teid);

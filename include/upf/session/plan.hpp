@@ -113,10 +113,12 @@ class Reservation {
   [[nodiscard]] bool claim(Teid teid, Seid owner);
   void add(Ipv4 address) { ipv4_.push_back(address); }
   void add(const Ipv6Prefix& prefix) { ipv6_.push_back(prefix); }
-  void keep();
+  /// `used`: the TEIDs that the session has now, in order.
+  void keep(const std::vector<Teid>& used);
 
  private:
   void give_back();
+  void forget();
   Teids* teids_;
   UeAddresses* addresses_;
   std::vector<Teid> teids_taken_;
