@@ -30,11 +30,12 @@ class Quiescence {
 
   class alignas(64) Thread {
    public:
-    void online(const Quiescence& all) {
+    void online(Quiescence& all) {
       packets_.store(all.era(), std::memory_order_relaxed);
       batches_.store(all.era(), std::memory_order_relaxed);
-      // Pairs with wait(): whoever saw this thread offline published before our next load.
-      std::atomic_thread_fence(std::memory_order_seq_cst);
+      // Pairs with begin_era(). Of the two read-modify-writes one is second and sees what the other
+      // side did before its own: the control thread that we are online, or we what it published.
+      all.era_.fetch_add(0, std::memory_order_acq_rel);
     }
     void between_packets(const Quiescence& all) {
       packets_.store(all.era(), std::memory_order_release);
@@ -111,11 +112,7 @@ class Quiescence {
     std::function<void()> free{};
   };
 
-  std::uint64_t begin_era() {
-    const std::uint64_t era = era_.fetch_add(1, std::memory_order_seq_cst) + 1;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return era;
-  }
+  std::uint64_t begin_era() { return era_.fetch_add(1, std::memory_order_acq_rel) + 1; }
   static bool behind(const Thread& thread, Point point, std::uint64_t era) {
     const auto& passed = point == Point::BetweenPackets ? thread.packets_ : thread.batches_;
     return passed.load(std::memory_order_acquire) < era;
