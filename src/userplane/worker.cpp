@@ -40,7 +40,7 @@ std::size_t TunReader::read(int fd, Forwarder& forwarder, bool& drained,
     const iovec* first = vnet_ ? parts.data() : parts.data() + 1;
     const ssize_t got = ::readv(fd, first, vnet_ ? 2 : 1);
     forwarder.counters().add(Tally::ReceiveCalls);
-    if (got <= 0) {
+    if (got < static_cast<ssize_t>(sizeof header)) {
       drained = true;
       break;
     }
