@@ -161,8 +161,8 @@ Result<Applied, Controller::Failure> Controller::apply(const Change& change) {
   send_again();
 
   Applied applied{.warnings = std::move(step.compiled.warnings)};
-  for (auto& [urr, reading] : clean_up(session, step, change.query)) {
-    applied.readings.push_back(std::move(reading));
+  for (const auto& [urr, reading] : clean_up(session, step, change.query)) {
+    applied.readings.push_back(reading);
   }
   send_end_markers(change, session);
   if (change.after == nullptr) {

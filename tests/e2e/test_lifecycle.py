@@ -112,6 +112,6 @@ def test_a_storm_of_mutated_datagrams(upf, smf, gnb, host, topology):
     establish(smf, downlink=(0x2001, net.GNB1))
     for offset in range(4):
         topology.ran.ip("address", "replace", f"10.200.3.{211 + offset}/24", "dev", "n3")
-    topology.ran.run(daemon.BUILD / "storm", net.UPF, "10.200.3.211", 30000, 7)
+    topology.ran.run(daemon.BUILD / "storm", net.UPF, "10.200.3.211", 10000, 7)
     gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"untouched")))
     assert host.receive()[0] == b"untouched"

@@ -15,7 +15,6 @@ using rows::group;
 using rows::leaf;
 using rows::member;
 using rows::more_flags;
-using rows::spare;
 using namespace tables;
 
 using Up = UpFunctionFeatures;

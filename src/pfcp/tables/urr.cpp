@@ -7,7 +7,6 @@
 namespace upf::pfcp {
 namespace {
 
-using rows::at_least_one;
 using rows::field;
 using rows::flags;
 using rows::group;
