@@ -61,9 +61,10 @@ INLINE __u16 fold(__u32 sum) {
   return (__u16)sum;
 }
 
-/// What `inner` octets of a valid IPv4 packet add up to: its header to 0xffff, the rest to the complement of
-/// its pseudo header.
+/// What `inner` octets of a valid IPv4 packet add up to behind its header (which adds up to 0xffff): to the
+/// complement of the pseudo header, or, where the checksum covers none, to 0xffff.
 INLINE __u16 inner_sum(const struct iphdr* ip, __u16 inner) {
+  if (ip->protocol == IPPROTO_ICMP) return 0xffff;
   __u32 pseudo = sum16(&ip->saddr, 4) + BE16((__u16)ip->protocol) + BE16((__u16)(inner - ip->ihl * 4));
   return (__u16)~fold(pseudo);
 }
