@@ -91,9 +91,13 @@ void UrrState::update(const rules::UsageUpdate& update, Now now) {
 void UrrState::arm_notify(const rules::Volume& used) {
   notify_.reset();
   since_notify_ = {};
-  if (rule_.triggers.volume_threshold && rule_.volume_threshold) {
-    notify_ = limit(*rule_.volume_threshold, used, ++generation_);
+  if (!rule_.triggers.volume_threshold || !rule_.volume_threshold) return;
+  // A threshold of 0 is none: it would make a report of every packet.
+  rules::VolumeAmount amount = *rule_.volume_threshold;
+  for (auto* part : {&amount.total, &amount.uplink, &amount.downlink}) {
+    if (*part == 0U) part->reset();
   }
+  if (amount != rules::VolumeAmount{}) notify_ = limit(amount, used, ++generation_);
 }
 
 void UrrState::set_volume_threshold() { arm_notify(counts_.octets); }

@@ -120,6 +120,17 @@ TEST_F(Engine_, ATriggerWithoutItsValueStaysInactive) {
   EXPECT_TRUE(news().empty());
 }
 
+TEST_F(Engine_, AThresholdOfNothingIsNone) {
+  auto rule = volume_rule();
+  rule.triggers.volume_threshold = true;
+  rule.volume_threshold = rules::VolumeAmount{.total = 0, .uplink = 0, .downlink = 100};
+  create({rule});
+  for (int i = 0; i < 10; ++i) send(kUl, 1000);
+  EXPECT_TRUE(news().empty());
+  send(kDl, 100);
+  EXPECT_EQ(news().size(), 1U);
+}
+
 // cases.md 51: periods stop, change and end with their URR
 TEST_F(Engine_, PeriodsFollowTheirUrr) {
   auto rule = volume_rule();
