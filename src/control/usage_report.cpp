@@ -55,9 +55,10 @@ std::optional<pfcp::NtpTime> to_pfcp(const std::optional<WallTime>& time) {
   return pfcp::NtpTime::from(*time);
 }
 
-// 8.2.59: only where it says something that the URR doesn't: which side of the Monitoring Time. Whether
-// the URR counts before QoS enforcement is the URR's own Measurement Information, and free5GC's SMF drops
-// every message that has this IE (its type has no coding for it), and all the usage with it.
+// 8.2.59: only where it says something that the URR doesn't: which side of the Monitoring Time.
+// Whether the URR counts before QoS enforcement is the URR's own Measurement Information, and
+// free5GC's SMF drops every message that has this IE (its type has no coding for it), and all the
+// usage with it.
 std::optional<pfcp::UsageInformation> information_of(const usage::Report& report) {
   using Part = usage::Report::Part;
   if (report.part == Part::Whole) return std::nullopt;
