@@ -102,6 +102,51 @@ TEST_F(UserPlaneMechanics, BulkUplinkIsReceivedAndSentInTrains) {
   EXPECT_EQ(counter("bad_inner_checksums"), 0U);
 }
 
+/// Rules change while packets are on their way: each packet passes once, by the old rules or the
+/// new, and the sum of all readings is what passed.
+TEST_F(UserPlaneMechanics, RulesChangeUnderTrafficWithoutLosingAPacketOrAnOctet) {
+  constexpr std::uint32_t kRounds = 100;
+  constexpr std::uint32_t kEach = 10;
+  rules::SessionRules now = rules_;
+  std::uint64_t read = 0;
+  std::uint64_t passed = 0;
+  std::uint64_t to_gnb = 0;
+  std::uint32_t next = 0;
+  const auto change_to = [&](const rules::SessionRules& after) {
+    const auto applied = world_.plane().apply({.seid = kSeid, .before = &now, .after = &after});
+    ASSERT_TRUE(applied) << applied.error().detail;
+    for (const dataplane::Reading& reading : applied->readings) read += reading.octets.total();
+    now = after;
+  };
+  change_to(metered(rules_));
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    std::vector<Octets> train;
+    for (std::uint32_t i = 0; i < kEach; ++i) {
+      train.push_back(gtpu(kUplinkTeid, build(segment(next++)), {.qfi = 1}));
+    }
+    world_.train_from_peer(0, train);
+    world_.from_n6(build(to_ue()));
+    rules::SessionRules after = metered(rules_);
+    after.urrs[0].id = {1 + round % 2};  // the other is gone, and gives its final reading
+    for (rules::Pdr& p : after.pdrs) p.urrs = {after.urrs[0].id};
+    after.qers = {{.id = {1}, .mbr = rules::BitRate{1'000'000'000, 1'000'000'000}, .qfi = 3}};
+    if (round % 3 == 0) pdr(after, kDownlinkPdr).qers = {{1}};
+    if (round % 5 == 0) far(after, kDownlinkFar).forwarding->outer_header->teid = {0x77};
+    change_to(after);
+    if (round % 20 != 19) continue;
+    for (const Output& output : world_.settle()) {
+      ++(output.to_n6 ? passed : to_gnb);
+    }
+  }
+  EXPECT_EQ(passed, std::uint64_t{kRounds} * kEach);
+  EXPECT_EQ(to_gnb, kRounds);
+  const rules::SessionRules last = now;
+  const auto applied = world_.plane().apply({.seid = kSeid, .before = &last});
+  ASSERT_TRUE(applied);
+  for (const dataplane::Reading& reading : applied->readings) read += reading.octets.total();
+  EXPECT_EQ(read, passed * build(segment(0)).size() + to_gnb * build(to_ue()).size());
+}
+
 TEST_F(UserPlaneMechanics, TooLargeDownlinkPacketsAreAnsweredWithTheMtu) {
   Packet packet = to_ue();
   packet.payload = 1500;
