@@ -70,6 +70,7 @@ struct Loop::Mailbox {
   UniqueFd wake{};
   std::mutex mutex{};
   std::deque<std::function<void()>> tasks{};
+  bool closed{};
 };
 
 Loop::Loop() : mailbox_(std::make_unique<Mailbox>()) {
@@ -128,10 +129,18 @@ void Loop::set_timer(Source& timer, std::optional<TimePoint> when) {
 
 void Loop::post(std::function<void()> task) {
   const std::lock_guard lock{mailbox_->mutex};
+  if (mailbox_->closed) return;
   mailbox_->tasks.push_back(std::move(task));
   const std::uint64_t one = 1;
   // Can only fail when the counter is full, and then the loop is awake anyway.
   [[maybe_unused]] const auto written = ::write(mailbox_->wake.get(), &one, sizeof one);
+}
+
+void Loop::discard_posted() {
+  std::deque<std::function<void()>> dropped;
+  const std::lock_guard lock{mailbox_->mutex};
+  mailbox_->closed = true;
+  dropped.swap(mailbox_->tasks);
 }
 
 void Loop::drain_mailbox() {

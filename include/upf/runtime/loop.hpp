@@ -63,6 +63,9 @@ class Loop {
 
   /// Runs `task` on the loop's thread, in the order of the calls.
   void post(std::function<void()> task);
+  /// Drops what was posted and not run, and from now on whatever is posted. Who waits for a task
+  /// sees it destroyed.
+  void discard_posted();
 
   /// Returns the value given to stop(), or the error that ended the loop.
   [[nodiscard]] Result<int, SystemError> run();
