@@ -1,0 +1,76 @@
+#include "src/app/metrics/exposition.hpp"
+
+// Every metric. Names follow Prometheus's conventions: base units, _total for counters. A plane's
+// own counters (DataPlane::counters()) come as kupf_plane_count_total; those that dashboards need
+// have a family of their own below and a row in plane_counters.cpp.
+namespace upf::app::metrics {
+namespace {
+
+constexpr Family kCatalog[] = {
+    {"kupf_build_info", Kind::Gauge, "version, forwarder, node_id", "Always 1; what is running."},
+    {"kupf_ready", Kind::Gauge, "", "1 while new sessions are taken, 0 while draining."},
+
+    {"kupf_pfcp_messages_total", Kind::Counter, "direction, type, peer",
+     "PFCP messages. peer is the address of an SMF that is or was associated, else \"other\"."},
+    {"kupf_pfcp_octets_total", Kind::Counter, "direction", "Octets of PFCP datagrams."},
+    {"kupf_pfcp_malformed_total", Kind::Counter, "",
+     "Datagrams on N4 that aren't a PFCP message of version 1."},
+    {"kupf_pfcp_answers_total", Kind::Counter, "direction, type, cause, peer",
+     "PFCP answers by cause (TS 29.244 8.2.1); direction out: ours."},
+    {"kupf_pfcp_send_failures_total", Kind::Counter, "",
+     "Datagrams that the kernel didn't take (no route, no buffer)."},
+    {"kupf_pfcp_request_duration_seconds", Kind::Histogram, "type, stage",
+     "From the datagram to its answer. Stages: decode, plan (what the request means), plane (rules "
+     "installed), answer (usage, encoding, state), total."},
+    {"kupf_pfcp_control_total", Kind::Counter, "what, label",
+     "What the PFCP core counts: pfcp_discarded by reason, pfcp_repeated_requests, "
+     "pfcp_retransmissions, pfcp_unanswered_requests, …"},
+    {"kupf_sessions_with_unsent_reports", Kind::Gauge, "",
+     "Sessions with reports that their SMF has not acknowledged."},
+    {"kupf_session_reports_total", Kind::Counter, "kind",
+     "Session Report Requests sent, by report type: downlink_data, usage, error_indication, "
+     "inactivity, other."},
+    {"kupf_usage_reports_total", Kind::Counter, "trigger",
+     "Usage reports sent, by Usage Report Trigger (TS 29.244 8.2.41)."},
+
+    {"kupf_associations", Kind::Gauge, "", "SMFs associated."},
+    {"kupf_association_up", Kind::Gauge, "peer, node_id", "1 if the SMF answers heartbeats."},
+    {"kupf_association_sessions", Kind::Gauge, "peer, node_id", "Sessions of the SMF."},
+    {"kupf_association_start_time_seconds", Kind::Gauge, "peer, node_id",
+     "Since when the association stands."},
+    {"kupf_sessions", Kind::Gauge, "", "Sessions in the data plane."},
+    {"kupf_network_sessions", Kind::Gauge, "network",
+     "Sessions by the network instance of their way to the data network."},
+    {"kupf_sessions_established_total", Kind::Counter, "", "Sessions that began."},
+    {"kupf_sessions_ended_total", Kind::Counter, "", "Sessions that ended."},
+    {"kupf_rules", Kind::Gauge, "kind", "Rules in the data plane: pdr, far, qer, urr, bar."},
+
+    {"kupf_gtpu_packets_total", Kind::Counter, "direction", "User packets forwarded."},
+    {"kupf_gtpu_octets_total", Kind::Counter, "direction", "Octets of user packets forwarded."},
+    {"kupf_gtpu_drops_total", Kind::Counter, "reason", "User packets not forwarded."},
+    {"kupf_buffered_packets", Kind::Gauge, "", "Downlink packets that wait for an idle UE."},
+    {"kupf_buffered_octets", Kind::Gauge, "", "Octets of these."},
+    {"kupf_plane_count_total", Kind::Counter, "name, label",
+     "What the data plane counts besides; names are its own."},
+    {"kupf_plane_calls_total", Kind::Counter, "call, outcome",
+     "Calls into the data plane; outcome: ok, unsupported, no_resources, refused, unavailable."},
+    {"kupf_plane_call_duration_seconds", Kind::Histogram, "call",
+     "How long the data plane took for a change (gtp5g: the kernel)."},
+    {"kupf_plane_events_total", Kind::Counter, "kind",
+     "Events of the data plane: downlink_data, limit_notify, limit_block, traffic_start, "
+     "error_indication, path_down, path_up, overrun."},
+
+    {"process_cpu_seconds_total", Kind::Counter, "", "CPU time used."},
+    {"process_resident_memory_bytes", Kind::Gauge, "", "Resident memory."},
+    {"process_virtual_memory_bytes", Kind::Gauge, "", "Virtual memory."},
+    {"process_open_fds", Kind::Gauge, "", "Open file descriptors."},
+    {"process_max_fds", Kind::Gauge, "", "How many there may be."},
+    {"process_start_time_seconds", Kind::Gauge, "", "When the process began, Unix time."},
+    {"process_threads", Kind::Gauge, "", "Threads."},
+};
+
+}  // namespace
+
+std::span<const Family> catalog() { return kCatalog; }
+
+}  // namespace upf::app::metrics

@@ -1,0 +1,138 @@
+#include "src/app/metrics/metered_plane.hpp"
+
+#include <algorithm>
+
+#include "upf/base/clock.hpp"
+
+namespace upf::app::metrics {
+namespace {
+
+/// Network instances are the SMF's choice: so many by name, the rest as "other".
+constexpr std::size_t kNetworks = 64;
+
+std::string_view name_of(dataplane::Failure::Kind kind) {
+  switch (kind) {
+    case dataplane::Failure::Kind::Unsupported:
+      return "unsupported";
+    case dataplane::Failure::Kind::NoResources:
+      return "no_resources";
+    case dataplane::Failure::Kind::Refused:
+      return "refused";
+    case dataplane::Failure::Kind::Unavailable:
+      return "unavailable";
+  }
+  return "refused";
+}
+
+struct EventName {
+  std::string_view operator()(const dataplane::DownlinkData&) const { return "downlink_data"; }
+  std::string_view operator()(const dataplane::LimitReached& event) const {
+    return event.limit == dataplane::LimitReached::Limit::Notify ? "limit_notify" : "limit_block";
+  }
+  std::string_view operator()(const dataplane::TrafficStart&) const { return "traffic_start"; }
+  std::string_view operator()(const dataplane::ErrorIndication&) const {
+    return "error_indication";
+  }
+  std::string_view operator()(const dataplane::PathState& event) const {
+    return event.up ? "path_up" : "path_down";
+  }
+  std::string_view operator()(const dataplane::Overrun&) const { return "overrun"; }
+};
+
+double seconds(MeteredPlane::Time time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+std::string network_of(const rules::SessionRules& rules) {
+  for (const auto& pdr : rules.pdrs) {
+    if (pdr.source_interface == rules::Interface::Core && !pdr.network_instance.empty()) {
+      return pdr.network_instance;
+    }
+  }
+  for (const auto& far : rules.fars) {
+    if (far.forwarding && far.forwarding->destination == rules::Interface::Core) {
+      return far.forwarding->network_instance;
+    }
+  }
+  return {};
+}
+
+Result<dataplane::Applied, dataplane::Failure> MeteredPlane::apply(
+    const dataplane::Change& change) {
+  const TimePoint start = Clock::now();
+  auto applied = inner_->apply(change);
+  const Time took = Clock::now() - start;
+  applies_.durations.observe(seconds(took));
+  ++applies_.outcomes[applied ? "ok" : name_of(applied.error().kind)];
+  if (applied) count_change(change);
+  if (observer_.on_change) observer_.on_change(change, applied, took);
+  return applied;
+}
+
+Result<std::vector<dataplane::Reading>, dataplane::Failure> MeteredPlane::read_usage(
+    Seid seid, std::span<const UrrId> urrs) {
+  const TimePoint start = Clock::now();
+  auto readings = inner_->read_usage(seid, urrs);
+  const Time took = Clock::now() - start;
+  reads_.durations.observe(seconds(took));
+  ++reads_.outcomes[readings ? "ok" : name_of(readings.error().kind)];
+  return readings;
+}
+
+std::vector<dataplane::Event> MeteredPlane::take_events() {
+  auto events = inner_->take_events();
+  for (const auto& event : events) {
+    ++events_[std::visit(EventName{}, event)];
+    if (observer_.on_event) observer_.on_event(event);
+  }
+  return events;
+}
+
+void MeteredPlane::count_rules(const rules::SessionRules& rules, int sign) {
+  const std::size_t sizes[] = {rules.pdrs.size(), rules.fars.size(), rules.qers.size(),
+                               rules.urrs.size(), rules.bars.size()};
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    rules_[i] += sign * static_cast<std::int64_t>(sizes[i]);
+  }
+  std::string network = network_of(rules);
+  if (!networks_.contains(network) && networks_.size() >= kNetworks) network = "other";
+  if ((networks_[network] += sign) == 0) networks_.erase(network);
+}
+
+void MeteredPlane::count_change(const dataplane::Change& change) {
+  if (change.before != nullptr) count_rules(*change.before, -1);
+  if (change.after != nullptr) count_rules(*change.after, +1);
+  if (change.before == nullptr && change.after != nullptr) {
+    ++totals_.established;
+    ++totals_.sessions;
+  } else if (change.before != nullptr && change.after == nullptr) {
+    ++totals_.ended;
+    --totals_.sessions;
+  }
+}
+
+void MeteredPlane::expose(Exposition& to) const {
+  constexpr std::string_view kKinds[] = {"pdr", "far", "qer", "urr", "bar"};
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    to.add("kupf_rules", {{"kind", std::string{kKinds[i]}}}, static_cast<double>(rules_[i]));
+  }
+  for (const auto& [network, count] : networks_) {
+    to.add("kupf_network_sessions", {{"network", network}}, static_cast<double>(count));
+  }
+  to.add("kupf_sessions", static_cast<double>(totals_.sessions));
+  to.add("kupf_sessions_established_total", static_cast<double>(totals_.established));
+  to.add("kupf_sessions_ended_total", static_cast<double>(totals_.ended));
+  for (const auto& [name, call] :
+       {std::pair{"apply", &applies_}, std::pair{"read_usage", &reads_}}) {
+    for (const auto& [outcome, count] : call->outcomes) {
+      to.add("kupf_plane_calls_total", {{"call", name}, {"outcome", std::string{outcome}}},
+             static_cast<double>(count));
+    }
+    to.add("kupf_plane_call_duration_seconds", {{"call", name}}, call->durations);
+  }
+  for (const auto& [kind, count] : events_) {
+    to.add("kupf_plane_events_total", {{"kind", std::string{kind}}}, static_cast<double>(count));
+  }
+}
+
+}  // namespace upf::app::metrics

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "src/app/metrics/exposition.hpp"
+#include "upf/dataplane/data_plane.hpp"
+
+namespace upf::app::metrics {
+
+/// A data plane that counts and times what is asked of the one inside it. It keeps no rule: what it
+/// knows of sessions is the difference of each change.
+class MeteredPlane final : public dataplane::DataPlane {
+ public:
+  using Time = std::chrono::nanoseconds;
+  /// Told of each change after it was tried; for traces. Cheap when nothing is traced.
+  struct Observer {
+    std::function<void(const dataplane::Change&,
+                       const Result<dataplane::Applied, dataplane::Failure>&, Time)>
+        on_change{};
+    std::function<void(const dataplane::Event&)> on_event{};
+  };
+
+  explicit MeteredPlane(std::unique_ptr<dataplane::DataPlane> inner) : inner_(std::move(inner)) {}
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
+  [[nodiscard]] const dataplane::Capabilities& capabilities() const override {
+    return inner_->capabilities();
+  }
+  [[nodiscard]] Result<dataplane::Applied, dataplane::Failure> apply(
+      const dataplane::Change& change) override;
+  [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
+      Seid seid, std::span<const UrrId> urrs) override;
+  [[nodiscard]] int event_descriptor() const override { return inner_->event_descriptor(); }
+  [[nodiscard]] std::vector<dataplane::Event> take_events() override;
+  [[nodiscard]] std::vector<dataplane::Counter> counters() const override {
+    return inner_->counters();
+  }
+
+  void expose(Exposition& to) const;
+
+  struct Totals {
+    std::uint64_t established{};
+    std::uint64_t ended{};
+    std::int64_t sessions{};
+  };
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+
+ private:
+  struct Call {
+    std::map<std::string_view, std::uint64_t> outcomes{};
+    Histogram durations{};
+  };
+  void count_change(const dataplane::Change& change);
+  void count_rules(const rules::SessionRules& rules, int sign);
+
+  std::unique_ptr<dataplane::DataPlane> inner_;
+  Observer observer_{};
+  Call applies_{};
+  Call reads_{};
+  std::map<std::string_view, std::uint64_t> events_{};
+  std::array<std::int64_t, 5> rules_{};  ///< PDR, FAR, QER, URR, BAR
+  std::map<std::string, std::int64_t> networks_{};
+  Totals totals_{};
+};
+
+/// The sessions' way to the data network: the network instance of the rules' Core side, or "".
+[[nodiscard]] std::string network_of(const rules::SessionRules& rules);
+
+}  // namespace upf::app::metrics

@@ -1,0 +1,212 @@
+#include "src/app/metrics/n4_meter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace upf::app::metrics {
+namespace {
+
+// IE types of TS 29.244 Table 8.1.2-1 that the meter looks for.
+constexpr std::uint16_t kCause = 19;
+constexpr std::uint16_t kReportType = 39;
+constexpr std::uint16_t kOffendingIe = 40;
+constexpr std::uint16_t kUsageReportTrigger = 63;
+constexpr std::uint16_t kFailedRuleId = 114;
+constexpr std::uint16_t kUsageReportModification = 78;
+constexpr std::uint16_t kUsageReportDeletion = 79;
+constexpr std::uint16_t kUsageReportRequest = 80;
+
+/// Calls back with each IE of a body until it ends or makes no sense.
+template <class Visitor>
+void for_each_ie(wire::Bytes body, const Visitor& visit) {
+  wire::Reader in{body};
+  while (!in.empty()) {
+    const auto type = in.be<std::uint16_t>();
+    const auto length = in.be<std::uint16_t>();
+    const wire::Bytes value = in.take(length);
+    if (in.failed()) return;
+    visit(type, value);
+  }
+}
+
+std::string label_from(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ? static_cast<char>(std::tolower(c)) : '_';
+  });
+  return text;
+}
+
+/// Usage Report Trigger, TS 29.244 8.2.41: octets 5 to 7, bit 1 first.
+constexpr std::string_view kTriggers[] = {"periodic",        "volume_threshold",
+                                          "time_threshold",  "quota_holding_time",
+                                          "start",           "stop",
+                                          "dropped",         "immediate",
+                                          "volume_quota",    "time_quota",
+                                          "linked_usage",    "termination",
+                                          "monitoring_time", "envelope_closure",
+                                          "mac_addresses",   "event_threshold",
+                                          "event_quota",     "termination_by_up",
+                                          "ip_multicast",    "quota_validity_time",
+                                          "end_marker"};
+
+std::string_view trigger_of(wire::Bytes value) {
+  for (std::size_t bit = 0; bit < std::size(kTriggers); ++bit) {
+    if (bit / 8 < value.size() && (value[bit / 8] >> bit % 8 & 1U) != 0) return kTriggers[bit];
+  }
+  return "none";
+}
+
+/// Report Type, 8.2.21, bit 1 first.
+constexpr std::string_view kReports[] = {"downlink_data", "usage", "error_indication",
+                                         "inactivity"};
+
+/// Failed Rule ID, 8.2.80: the type in 5 bits, then an ID whose width is the kind's.
+std::string failed_rule_of(wire::Bytes value) {
+  constexpr std::string_view kKinds[] = {"PDR", "FAR", "QER", "URR", "BAR", "MAR"};
+  wire::Reader in{value};
+  const unsigned kind = in.be<std::uint8_t>() & 0x1fU;
+  if (in.failed() || kind >= std::size(kKinds)) return {};
+  std::uint64_t id = 0;
+  for (const std::uint8_t octet : in.take_rest()) id = id << 8U | octet;
+  return fmt::format("{} {}", kKinds[kind], id);
+}
+
+/// As response_to() backwards: an answer's type is its request's plus one, but for 7.4.4.7.
+pfcp::MessageType request_of(pfcp::MessageType answer) {
+  return static_cast<pfcp::MessageType>(static_cast<std::uint8_t>(answer) - 1);
+}
+
+std::string_view text_of(Direction direction) { return direction == Direction::In ? "in" : "out"; }
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+std::string label_of(pfcp::MessageType type) { return label_from(pfcp::to_string(type)); }
+std::string label_of(pfcp::Cause cause) { return label_from(pfcp::to_string(cause)); }
+
+std::string N4Meter::name_of(const IpAddress& peer) const {
+  return peers_.contains(peer) ? to_string(peer) : std::string{"other"};
+}
+
+void N4Meter::on_datagram(Direction direction, const SocketAddress& peer, wire::Bytes datagram,
+                          WallTime at) {
+  octets_[static_cast<std::size_t>(direction)] += datagram.size();
+  (direction == Direction::In ? totals_.received : totals_.sent) += 1;
+  // The header of TS 29.244 7.2.2.
+  wire::Reader in{datagram};
+  const auto flags = in.be<std::uint8_t>();
+  const auto type = static_cast<Type>(in.be<std::uint8_t>());
+  [[maybe_unused]] const auto length = in.be<std::uint16_t>();
+  const std::uint64_t seid = (flags & 1U) != 0 ? in.be<std::uint64_t>() : 0;
+  [[maybe_unused]] const auto sequence = in.take(4);
+  if (in.failed() || flags >> 5U != 1) {
+    ++malformed_;
+    return;
+  }
+  if (pfcp::is_response(type)) on_answer(direction, peer, type, seid, in.rest(), at);
+  ++messages_[{direction, type, name_of(peer.ip)}];
+  if (direction == Direction::Out) count_reports(type, in.rest());
+}
+
+void N4Meter::on_answer(Direction direction, const SocketAddress& peer, Type type,
+                        std::uint64_t seid, wire::Bytes body, WallTime at) {
+  RefusalRecord record{.at = at, .peer = peer, .type = request_of(type), .seid = seid};
+  bool found = false;
+  for_each_ie(body, [&](std::uint16_t ie, wire::Bytes value) {
+    if (ie == kCause && value.size() == 1) {
+      record.cause = static_cast<pfcp::Cause>(value[0]);
+      found = true;
+    } else if (ie == kOffendingIe && value.size() == 2) {
+      record.offending_ie = static_cast<std::uint16_t>(value[0] << 8U | value[1]);
+    } else if (ie == kFailedRuleId) {
+      record.failed_rule = failed_rule_of(value);
+    }
+  });
+  if (!found) return;
+  if (type == Type::AssociationSetupResponse && pfcp::is_acceptance(record.cause) &&
+      peers_.size() < kPeers) {
+    peers_.insert(peer.ip);
+  }
+  ++answers_[{direction, type, record.cause, name_of(peer.ip)}];
+  if (direction == Direction::In || pfcp::is_acceptance(record.cause)) return;
+  ++totals_.refused;
+  refusals_.push_front(std::move(record));
+  if (refusals_.size() > kRefusals) refusals_.pop_back();
+}
+
+void N4Meter::count_reports(Type type, wire::Bytes body) {
+  if (type != Type::SessionReportRequest && type != Type::SessionModificationResponse &&
+      type != Type::SessionDeletionResponse) {
+    return;
+  }
+  for_each_ie(body, [&](std::uint16_t ie, wire::Bytes value) {
+    if (ie == kReportType && !value.empty()) {
+      for (std::size_t bit = 0; bit < 8; ++bit) {
+        if ((value[0] >> bit & 1U) == 0) continue;
+        ++reports_[bit < std::size(kReports) ? kReports[bit] : "other"];
+      }
+    }
+    if (ie < kUsageReportModification || ie > kUsageReportRequest) return;
+    static_assert(kUsageReportDeletion == kUsageReportModification + 1);
+    for_each_ie(value, [&](std::uint16_t inner, wire::Bytes trigger) {
+      if (inner == kUsageReportTrigger) ++usage_[trigger_of(trigger)];
+    });
+  });
+}
+
+void N4Meter::on_served(const control::Served& served) {
+  if (!pfcp::is_known(served.type)) return;  // a peer could make up 256 of them
+  Timing& timing = timings_[served.type];
+  timing.decode.observe(seconds(served.decode));
+  timing.plan.observe(seconds(served.plan));
+  timing.plane.observe(seconds(served.plane));
+  timing.answer.observe(seconds(served.answer));
+  timing.total.observe(seconds(served.decode + served.plan + served.plane + served.answer));
+}
+
+void N4Meter::expose(Exposition& to) const {
+  for (const auto& [key, count] : messages_) {
+    const auto& [direction, type, peer] = key;
+    to.add(
+        "kupf_pfcp_messages_total",
+        {{"direction", std::string{text_of(direction)}}, {"type", label_of(type)}, {"peer", peer}},
+        static_cast<double>(count));
+  }
+  for (const auto& [key, count] : answers_) {
+    const auto& [direction, type, cause, peer] = key;
+    to.add("kupf_pfcp_answers_total",
+           {{"direction", std::string{text_of(direction)}},
+            {"type", label_of(type)},
+            {"cause", label_of(cause)},
+            {"peer", peer}},
+           static_cast<double>(count));
+  }
+  for (const Direction direction : {Direction::In, Direction::Out}) {
+    to.add("kupf_pfcp_octets_total", {{"direction", std::string{text_of(direction)}}},
+           static_cast<double>(octets_[static_cast<std::size_t>(direction)]));
+  }
+  to.add("kupf_pfcp_malformed_total", static_cast<double>(malformed_));
+  to.add("kupf_pfcp_send_failures_total", static_cast<double>(send_failures_));
+  for (const auto& [kind, count] : reports_) {
+    to.add("kupf_session_reports_total", {{"kind", std::string{kind}}}, static_cast<double>(count));
+  }
+  for (const auto& [trigger, count] : usage_) {
+    to.add("kupf_usage_reports_total", {{"trigger", std::string{trigger}}},
+           static_cast<double>(count));
+  }
+  for (const auto& [type, timing] : timings_) {
+    for (const auto& [stage, histogram] :
+         {std::pair{"decode", &timing.decode}, std::pair{"plan", &timing.plan},
+          std::pair{"plane", &timing.plane}, std::pair{"answer", &timing.answer},
+          std::pair{"total", &timing.total}}) {
+      to.add("kupf_pfcp_request_duration_seconds", {{"type", label_of(type)}, {"stage", stage}},
+             *histogram);
+    }
+  }
+}
+
+}  // namespace upf::app::metrics

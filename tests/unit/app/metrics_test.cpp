@@ -1,0 +1,248 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "contract/fake_plane.hpp"
+#include "src/app/metrics/exposition.hpp"
+#include "src/app/metrics/metered_plane.hpp"
+#include "src/app/metrics/n4_meter.hpp"
+#include "src/app/metrics/process.hpp"
+
+namespace upf::app::metrics {
+namespace {
+
+using namespace std::chrono_literals;
+using Octets = std::vector<std::uint8_t>;
+
+TEST(Exposition, IsPrometheusText) {
+  Exposition exposition;
+  exposition.add("kupf_sessions", 3);
+  exposition.add("kupf_pfcp_messages_total",
+                 {{"direction", "in"}, {"type", "heartbeat_request"}, {"peer", "a\"b\\c\nd"}}, 7);
+  Histogram histogram;
+  histogram.observe(0.00002);
+  histogram.observe(0.3);
+  histogram.observe(9);
+  exposition.add("kupf_plane_call_duration_seconds", {{"call", "apply"}}, histogram);
+  const std::string text = exposition.text();
+  EXPECT_NE(text.find("# TYPE kupf_pfcp_messages_total counter\n"
+                      "kupf_pfcp_messages_total{direction=\"in\",type=\"heartbeat_request\",peer="
+                      "\"a\\\"b\\\\c\\nd\"} 7\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("# TYPE kupf_sessions gauge\nkupf_sessions 3\n"), std::string::npos);
+  for (const char* line :
+       {"_bucket{call=\"apply\",le=\"1e-05\"} 0\n", "_bucket{call=\"apply\",le=\"2.5e-05\"} 1\n",
+        "_bucket{call=\"apply\",le=\"0.5\"} 2\n", "_bucket{call=\"apply\",le=\"2.5\"} 2\n",
+        "_bucket{call=\"apply\",le=\"+Inf\"} 3\n", "_count{call=\"apply\"} 3\n"}) {
+    EXPECT_NE(text.find(std::string{"kupf_plane_call_duration_seconds"} + line), std::string::npos)
+        << line << text;
+  }
+  EXPECT_EQ(text.find("kupf_ready"), std::string::npos) << "families without samples";
+}
+
+TEST(Catalog, NamesFollowTheConventions) {
+  for (const Family& family : catalog()) {
+    EXPECT_EQ(family.kind == Kind::Counter, family.name.ends_with("_total")) << family.name;
+    EXPECT_EQ(family.kind == Kind::Histogram,
+              family.name.ends_with("_seconds") && family.name.find("duration") != family.name.npos)
+        << family.name;
+    EXPECT_FALSE(family.help.empty()) << family.name;
+    EXPECT_EQ(family.help.find('\n'), std::string_view::npos) << family.name;
+  }
+}
+
+TEST(Catalog, IsWhatThePageSays) {
+  std::ifstream page{std::string{KUPF_SOURCE_DIR} + "/deploy/monitoring/README.md"};
+  std::stringstream text;
+  text << page.rdbuf();
+  if (text.str().find(reference()) == std::string::npos) {
+    std::ofstream{"metrics-reference.md"} << reference();
+    FAIL() << "deploy/monitoring/README.md hasn't got the table of metrics as it is now; it is in "
+           << std::filesystem::absolute("metrics-reference.md");
+  }
+}
+
+// The dashboard and the alerts ask for nothing that isn't there.
+TEST(Catalog, HasWhatDashboardAndAlertsUse) {
+  for (const char* file : {"dashboard.json", "alerts.yaml", "alerts_test.yaml"}) {
+    std::ifstream stream{std::string{KUPF_SOURCE_DIR} + "/deploy/monitoring/" + file};
+    std::stringstream text;
+    text << stream.rdbuf();
+    const std::string all = text.str();
+    ASSERT_FALSE(all.empty()) << file;
+    const std::regex metric{"\\b(kupf|process)_[a-z0-9_]+(?=[\\[{ ])"};
+    for (std::sregex_iterator it{all.begin(), all.end(), metric}, end; it != end; ++it) {
+      std::string name = it->str();
+      if (name.ends_with("_bucket")) name.resize(name.size() - 7);
+      EXPECT_NE(std::ranges::find(catalog(), name, &Family::name), catalog().end())
+          << file << " uses " << name;
+    }
+  }
+}
+
+const SocketAddress kSmf{Ipv4{{10, 0, 0, 2}}, 8805};
+const SocketAddress kStranger{Ipv4{{10, 9, 9, 9}}, 8805};
+
+std::string exposed(const N4Meter& meter) {
+  Exposition exposition;
+  meter.expose(exposition);
+  return exposition.text();
+}
+
+/// An answer with an accepting Cause, and whatever follows.
+Octets answer(std::uint8_t type, std::uint8_t cause, const Octets& more = {}) {
+  Octets octets{0x20, type, 0, 9, 0, 0, 1, 0, 0, 19, 0, 1, cause};
+  octets.insert(octets.end(), more.begin(), more.end());
+  return octets;
+}
+
+TEST(N4Meter, CountsMessagesAndAnswers) {
+  N4Meter meter;
+  const Octets heartbeat{0x20, 1, 0, 12, 0, 0, 5, 0, 0, 96, 0, 4, 0xe8, 0x1f, 0xdc, 0x30};
+  meter.on_datagram(Direction::In, kSmf, heartbeat, {});
+  meter.on_datagram(Direction::Out, kSmf, answer(6, 1), {});
+  meter.on_datagram(Direction::In, kSmf, heartbeat, {});
+  const std::string text = exposed(meter);
+  for (const char* line :
+       {"kupf_pfcp_messages_total{direction=\"in\",type=\"heartbeat_request\",peer=\"other\"} 1\n",
+        "kupf_pfcp_messages_total{direction=\"in\",type=\"heartbeat_request\",peer=\"10.0.0.2\"} "
+        "1\n",
+        "kupf_pfcp_answers_total{direction=\"out\",type=\"association_setup_response\",cause="
+        "\"request_accepted\",peer=\"10.0.0.2\"} 1\n",
+        "kupf_pfcp_octets_total{direction=\"in\"} 32\n", "kupf_pfcp_malformed_total 0\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
+// cases.md 13, 84: made up senders don't make up time series.
+TEST(N4Meter, StrangersHaveNoSeriesOfTheirOwn) {
+  N4Meter meter;
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    const SocketAddress from{Ipv4::from_host(0x0b000000U + i), 8805};
+    meter.on_datagram(Direction::In, from,
+                      Octets{0x20, static_cast<std::uint8_t>(i), 0, 4, 0, 0, 1, 0}, {});
+    meter.on_datagram(Direction::Out, from, answer(6, 72), {});
+  }
+  const std::string text = exposed(meter);
+  EXPECT_LT(std::ranges::count(text, '\n'), 300);
+  EXPECT_EQ(text.find("11.0."), std::string::npos);
+  EXPECT_EQ(meter.refusals().size(), N4Meter::kRefusals);
+}
+
+TEST(N4Meter, KeepsRefusalsWithTheirReason) {
+  N4Meter meter;
+  // Session Establishment Response with a SEID, Cause 66, Offending IE 60, Failed Rule ID FAR 3.
+  const Octets refusal{0x21, 51, 0,  33, 0,  0, 0, 0, 0,  0, 0,   9, 0, 0, 1, 0, 0, 19,
+                       0,    1,  66, 0,  40, 0, 2, 0, 60, 0, 114, 0, 5, 1, 0, 0, 0, 3};
+  meter.on_datagram(Direction::Out, kSmf, refusal, WallTime{5s});
+  ASSERT_EQ(meter.refusals().size(), 1U);
+  const RefusalRecord& record = meter.refusals().front();
+  EXPECT_EQ(record.type, pfcp::MessageType::SessionEstablishmentRequest);
+  EXPECT_EQ(record.cause, pfcp::Cause::MandatoryIeMissing);
+  EXPECT_EQ(record.offending_ie, 60);
+  EXPECT_EQ(record.failed_rule, "FAR 3");
+  EXPECT_EQ(record.seid, 9U);
+  EXPECT_EQ(record.at, WallTime{5s});
+}
+
+TEST(N4Meter, CountsReportsByTriggerAndKind) {
+  N4Meter meter;
+  // Session Report Request, Report Type USAR, Usage Report with Usage Report Trigger VOLTH.
+  const Octets report{0x21, 56, 0, 28, 0, 0, 0,  0, 0, 0, 0,  9, 0, 0, 1, 0,
+                      0,    39, 0, 1,  2, 0, 80, 0, 7, 0, 63, 0, 3, 2, 0, 0};
+  meter.on_datagram(Direction::Out, kSmf, report, {});
+  const std::string text = exposed(meter);
+  EXPECT_NE(text.find("kupf_session_reports_total{kind=\"usage\"} 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("kupf_usage_reports_total{trigger=\"volume_threshold\"} 1\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(N4Meter, TimesRequestsByStage) {
+  N4Meter meter;
+  control::Served served;
+  served.type = pfcp::MessageType::SessionDeletionRequest;
+  served.decode = 20us;
+  served.plane = 2ms;
+  meter.on_served(served);
+  served.type = static_cast<pfcp::MessageType>(200);  // no series for what doesn't exist
+  meter.on_served(served);
+  const std::string text = exposed(meter);
+  const std::string stem = "kupf_pfcp_request_duration_seconds_count{type=";
+  for (const char* stage : {"decode", "plan", "plane", "answer", "total"}) {
+    const std::string line = stem + "\"session_deletion_request\",stage=\"" + stage + "\"} 1\n";
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+  EXPECT_EQ(text.find("message_200"), std::string::npos);
+}
+
+TEST(N4Meter, NothingThatArrivesHurts) {
+  N4Meter meter;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 50'000; ++i) {
+    Octets octets(state % 80);
+    for (auto& octet : octets)
+      octet = static_cast<std::uint8_t>((state = state * 1664525U + 1013904223U) >> 24U);
+    if (octets.size() > 1 && i % 2 == 0) octets[0] = 0x20 | (octets[0] & 1U);
+    state = state * 1664525U + 1013904223U;
+    meter.on_datagram(i % 3 == 0 ? Direction::Out : Direction::In, kStranger, octets, {});
+  }
+  EXPECT_LT(exposed(meter).size(), 200'000U);
+}
+
+TEST(MeteredPlane, KnowsSessionsAndRulesByTheirChanges) {
+  MeteredPlane plane{std::make_unique<contract::FakePlane>()};
+  rules::SessionRules rules;
+  rules.fars.push_back({.id = {1}, .action = {.drop = true}, .forwarding = {}, .bar = {}});
+  rules.pdrs.push_back({.id = {1},
+                        .precedence = 1,
+                        .source_interface = rules::Interface::Core,
+                        .network_instance = "internet",
+                        .far = {1}});
+  ASSERT_TRUE(plane.apply({.seid = {1}, .before = nullptr, .after = &rules}).has_value());
+  ASSERT_TRUE(plane.apply({.seid = {2}, .before = nullptr, .after = &rules}).has_value());
+  ASSERT_TRUE(plane.apply({.seid = {1}, .before = &rules, .after = nullptr}).has_value());
+  Exposition exposition;
+  plane.expose(exposition);
+  const std::string text = exposition.text();
+  for (const char* line :
+       {"kupf_sessions 1\n", "kupf_rules{kind=\"pdr\"} 1\n", "kupf_rules{kind=\"urr\"} 0\n",
+        "kupf_sessions_established_total 2\n", "kupf_sessions_ended_total 1\n",
+        "kupf_network_sessions{network=\"internet\"} 1\n",
+        "kupf_plane_calls_total{call=\"apply\",outcome=\"ok\"} 3\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
+TEST(MeteredPlane, AFailedChangeChangesNoCount) {
+  auto fake = std::make_unique<contract::FakePlane>();
+  fake->fail_call(0, {dataplane::Failure::Kind::NoResources, {}, "full"});
+  MeteredPlane plane{std::move(fake)};
+  const rules::SessionRules rules;
+  ASSERT_FALSE(plane.apply({.seid = {1}, .before = nullptr, .after = &rules}).has_value());
+  Exposition exposition;
+  plane.expose(exposition);
+  EXPECT_NE(exposition.text().find("kupf_sessions 0\n"), std::string::npos);
+  EXPECT_NE(exposition.text().find("outcome=\"no_resources\"} 1\n"), std::string::npos);
+}
+
+TEST(Process, FiguresAreThisProcesss) {
+  Exposition exposition;
+  expose_process(exposition);
+  const std::string text = exposition.text();
+  for (const char* name : {"process_resident_memory_bytes ", "process_open_fds ",
+                           "process_start_time_seconds ", "process_threads "}) {
+    const std::size_t at = text.find(std::string{"\n"} + name);
+    ASSERT_NE(at, std::string::npos) << name << text;
+    EXPECT_GT(std::stod(text.substr(at + 1 + std::strlen(name))), 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace upf::app::metrics
