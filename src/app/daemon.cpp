@@ -12,7 +12,8 @@
 namespace upf::app {
 namespace {
 
-constexpr auto kSuppressedEvery = std::chrono::seconds{10};
+constexpr auto kTick = std::chrono::seconds{1};
+constexpr int kTicksPerReport = 10;
 /// systemd kills after 90 s, Kubernetes after 30 s, people sooner (cases.md 78).
 constexpr unsigned kStopSeconds = 4;
 
@@ -61,12 +62,14 @@ std::string busy_text(const Host& host, const SocketAddress& local) {
 }  // namespace
 
 Result<std::unique_ptr<Daemon>, std::string> Daemon::open(const config::Config& config,
+                                                          const std::string& path,
                                                           const Factories& factories,
                                                           const Host& host, Log& log) {
-  std::unique_ptr<Daemon> self{new Daemon{config, log}};
+  std::unique_ptr<Daemon> self{new Daemon{config, path, log}};
   if (auto ok = self->open_n4(factories, host); !ok) return failure(ok.error());
   if (auto ok = self->open_plane(factories, host); !ok) return failure(ok.error());
   if (auto ok = self->watch(); !ok) return failure(ok.error());
+  if (auto ok = self->open_operations(); !ok) return failure(ok.error());
   return self;
 }
 
@@ -102,7 +105,8 @@ Result<void, std::string> Daemon::open_plane(const Factories& factories, const H
   if (!opened) {
     return failure(fmt::format("forwarder {}: {}", kernel ? "gtp5g" : "userspace", opened.error()));
   }
-  plane_ = std::move(opened->plane);
+  plane_ = std::make_unique<metrics::MeteredPlane>(std::move(opened->plane));
+  more_notes_ = std::move(opened->more_notes);
   for (const std::string& note : opened->notes) log_.info("plane", note);
   if (!factories.needs_net_admin) return {};
   auto netfilter = Netfilter::open(config_);
@@ -130,19 +134,34 @@ Result<void, std::string> Daemon::watch() {
   for (const int signal : {SIGTERM, SIGINT}) {
     ok = ok && keep(loop_.on_signal(signal, [this] { on_stop(); }));
   }
+  ok = ok && keep(loop_.on_signal(SIGHUP, [this] { on_reload(); }));
   auto timer = loop_.add_timer([this] { on_timer(); });
-  auto log_timer = loop_.add_timer([this] {
-    log_.report_suppressed();
-    loop_.set_timer(log_timer_, runtime::now().steady + kSuppressedEvery);
-  });
-  if (!ok || !timer || !log_timer) return failure(std::string{"the event loop can't be set up"});
+  auto tick = loop_.add_timer([this] { on_tick(); });
+  if (!ok || !timer || !tick) return failure(std::string{"the event loop can't be set up"});
   timer_ = std::move(*timer);
-  log_timer_ = std::move(*log_timer);
+  tick_ = std::move(*tick);
   return {};
 }
 
+Result<void, std::string> Daemon::open_operations() {
+  started_ = runtime::now();
+  control_ = std::make_unique<control::UpFunction>(control_settings(config_, started_), *plane_);
+  operations_ = std::make_unique<ops::Operations>(
+      ops::Scene{config_, path_, KUPF_VERSION, n4_->local(), started_, *control_, *plane_, meter_,
+                 log_, draining_},
+      actions(), loop_);
+  plane_->observe({[this](const auto& change, const auto& outcome, auto took) {
+                     operations_->follower().on_change(change, outcome, took);
+                   },
+                   [this](const auto& event) { operations_->follower().on_event(event); }});
+  return operations_->listen(config_);
+}
+
 Daemon::~Daemon() {
+  loop_.discard_posted();
   sources_.clear();
+  if (plane_) plane_->observe({});
+  operations_.reset();
   control_.reset();
   netfilter_.reset();
   plane_.reset();
@@ -168,8 +187,7 @@ void Daemon::say_ready() {
 
 int Daemon::run() {
   const Now now = runtime::now();
-  control_ = std::make_unique<control::UpFunction>(control_settings(config_, now), *plane_);
-  loop_.set_timer(log_timer_, now.steady + kSuppressedEvery);
+  loop_.set_timer(tick_, now.steady + kTick);
   act(control_->start(now));
   loop_.enable_watchdog();
   say_ready();
@@ -188,7 +206,10 @@ void Daemon::on_n4() {
     return;
   }
   for (const auto& datagram : *batch) {
-    act(control_->on_datagram(runtime::now(), datagram.from, datagram.octets));
+    const Now now = runtime::now();
+    meter_.on_datagram(metrics::Direction::In, datagram.from, datagram.octets, now.wall);
+    operations_->follower().begin(datagram.from, datagram.octets);
+    act(control_->on_datagram(now, datagram.from, datagram.octets));
   }
 }
 
@@ -211,8 +232,28 @@ void Daemon::on_stop() {
   loop_.stop(0);
 }
 
+void Daemon::on_tick() {
+  static int ticks = 0;
+  const TimePoint now = runtime::now().steady;
+  operations_->tick(now);
+  if (++ticks % kTicksPerReport == 0) {
+    log_.report_suppressed();
+    if (more_notes_) {
+      for (const std::string& note : more_notes_()) log_.info("plane", note);
+    }
+  }
+  loop_.set_timer(tick_, now + kTick);
+}
+
 void Daemon::act(control::Output output) {
+  const WallTime at = runtime::now().wall;
+  for (const auto& served : output.served) meter_.on_served(served);
+  for (const auto& datagram : output.send) {
+    meter_.on_datagram(metrics::Direction::Out, datagram.to, datagram.octets, at);
+  }
+  operations_->follower().end(at, n4_->local(), output);
   if (const std::size_t refused = n4_->send(output.send); refused != 0) {
+    meter_.on_send_failures(refused);
     log_.warn("n4", "datagrams that the kernel didn't take, ignoring",
               {{"count", std::to_string(refused)}});
   }

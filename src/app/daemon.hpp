@@ -5,8 +5,11 @@
 
 #include "src/app/host.hpp"
 #include "src/app/log.hpp"
+#include "src/app/metrics/metered_plane.hpp"
+#include "src/app/metrics/n4_meter.hpp"
 #include "src/app/n4_port.hpp"
 #include "src/app/netfilter.hpp"
+#include "src/app/ops/operations.hpp"
 #include "upf/app/run.hpp"
 #include "upf/control/up_function.hpp"
 #include "upf/dataplane/data_plane.hpp"
@@ -18,12 +21,14 @@ namespace upf::app {
 /// thread.
 ///
 /// Life: open() takes what the host has to give and fails with one line for the operator; run()
-/// serves until SIGTERM or SIGINT. The destructor gives everything back, newest first.
+/// serves until SIGTERM or SIGINT; SIGHUP reloads. The destructor gives everything back, newest
+/// first.
 class Daemon {
  public:
-  /// `config`: names resolved. `log` outlives the daemon.
+  /// `config`: of the file at `path`, names resolved. `log` outlives the daemon.
   [[nodiscard]] static Result<std::unique_ptr<Daemon>, std::string> open(
-      const config::Config& config, const Factories& factories, const Host& host, Log& log);
+      const config::Config& config, const std::string& path, const Factories& factories,
+      const Host& host, Log& log);
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
   ~Daemon();
@@ -32,30 +37,44 @@ class Daemon {
   [[nodiscard]] int run();
 
  private:
-  Daemon(const config::Config& config, Log& log) : config_(config), log_(log) {}
+  Daemon(const config::Config& config, std::string path, Log& log)
+      : config_(config), path_(std::move(path)), log_(log) {}
 
   [[nodiscard]] Result<void, std::string> open_n4(const Factories& factories, const Host& host);
   [[nodiscard]] Result<void, std::string> open_plane(const Factories& factories, const Host& host);
+  [[nodiscard]] Result<void, std::string> open_operations();
   [[nodiscard]] Result<void, std::string> watch();
+  [[nodiscard]] ops::Actions actions();
   void say_ready();
 
   void on_n4();
   void on_plane();
   void on_timer();
   void on_stop();
+  void on_tick();
+  /// Reads the configuration again and applies what can change in life. What it says is for the
+  /// operator.
+  [[nodiscard]] ops::Actions::Outcome reload();
+  void on_reload();
   /// Does what the control half asks for.
   void act(control::Output output);
 
   config::Config config_;
+  std::string path_;
   Log& log_;
   runtime::Loop loop_{};
   std::unique_ptr<N4Port> n4_{};
-  std::unique_ptr<dataplane::DataPlane> plane_{};
+  std::unique_ptr<metrics::MeteredPlane> plane_{};
+  std::function<std::vector<std::string>()> more_notes_{};
   std::unique_ptr<Netfilter> netfilter_{};
   std::unique_ptr<control::UpFunction> control_{};
   std::vector<runtime::Loop::Source> sources_{};
   runtime::Loop::Source timer_{};
-  runtime::Loop::Source log_timer_{};
+  runtime::Loop::Source tick_{};
+  Now started_{};
+  metrics::N4Meter meter_{};
+  std::unique_ptr<ops::Operations> operations_{};
+  bool draining_{};
   bool stopping_{};
 };
 

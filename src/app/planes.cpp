@@ -62,14 +62,15 @@ userplane::Settings userplane_settings(const config::Config& config) {
   auto plane = gtp5g::Plane::open(std::move(settings), std::move(host));
   if (!plane) return failure(plane.error());
   std::vector<std::string> notes = (*plane)->notes();
-  return OpenedPlane{std::move(*plane), std::move(notes)};
+  return OpenedPlane{std::move(*plane), std::move(notes), {}};
 }
 
 [[nodiscard]] Result<OpenedPlane, std::string> open_userplane(const config::Config& config) {
   auto plane = userplane::UserPlane::open(userplane_settings(config));
   if (!plane) return failure(plane.error());
   std::vector<std::string> notes = (*plane)->take_notices();
-  return OpenedPlane{std::move(*plane), std::move(notes)};
+  auto more = [open = plane->get()] { return open->take_notices(); };
+  return OpenedPlane{std::move(*plane), std::move(notes), std::move(more)};
 }
 
 }  // namespace

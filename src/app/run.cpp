@@ -11,10 +11,6 @@
 #include "src/app/daemon.hpp"
 #include "upf/config/config.hpp"
 
-#ifndef KUPF_VERSION
-#define KUPF_VERSION "unknown"
-#endif
-
 namespace upf::app {
 namespace {
 
@@ -69,7 +65,7 @@ int serve(const std::string& path, const config::Loaded& loaded, const Arguments
   std::signal(SIGPIPE, SIG_IGN);
   const auto resolved = resolve_names(loaded.config);
   if (!resolved) return fail(resolved.error());
-  auto daemon = Daemon::open(*resolved, factories, Host{}, **log);
+  auto daemon = Daemon::open(*resolved, path, factories, Host{}, **log);
   if (!daemon) return fail(daemon.error());
   const int code = (*daemon)->run();
   daemon->reset();

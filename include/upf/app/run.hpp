@@ -27,6 +27,8 @@ inline constexpr int kExitUsage = 2;   ///< wrong arguments or configuration
 struct OpenedPlane {
   std::unique_ptr<dataplane::DataPlane> plane{};
   std::vector<std::string> notes{};  ///< what the operator should read once
+  /// What else there is to read, asked for now and then; may be empty.
+  std::function<std::vector<std::string>()> more_notes{};
 };
 
 /// Opens a data plane, or says in one line why not and what to do about it. Names of the

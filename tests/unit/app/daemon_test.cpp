@@ -1,14 +1,18 @@
 // The daemon from its arguments to its exit code, on a fake plane: no root, no device.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
 #include "contract/fake_plane.hpp"
+#include "src/app/http/client.hpp"
+#include "src/app/ops/api.hpp"
 #include "upf/app/run.hpp"
 #include "upf/runtime/loop.hpp"
 #include "upf/runtime/udp_socket.hpp"
@@ -18,6 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using Octets = std::vector<std::uint8_t>;
 
 runtime::UdpSocket bound(const SocketAddress& local) {
   auto socket = runtime::UdpSocket::bind(local);
@@ -87,15 +92,57 @@ class Daemon : public testing::Test {
     return code_;
   }
 
+  void send(const Octets& octets) {
+    const runtime::Sending sending[] = {{{kUpf, factories_.n4_port}, {}, octets}};
+    EXPECT_EQ(smf_.send(sending), 1U);
+  }
+
+  /// Sends until an answer comes: the daemon may only just be starting.
+  Octets ask(const Octets& request) {
+    for (int tries = 0; tries < 150; ++tries) {
+      send(request);
+      pollfd readable{smf_.fd(), POLLIN, 0};
+      if (::poll(&readable, 1, 100) < 1) continue;
+      const auto batch = smf_.receive();
+      if (batch && !batch->empty()) {
+        return {batch->front().octets.begin(), batch->front().octets.end()};
+      }
+    }
+    return {};
+  }
+
   std::string log() const {
     std::ostringstream text;
     text << std::ifstream{folder_ / "upf.log"}.rdbuf();
     return text.str();
   }
 
+  // Heartbeat Request with a Recovery Time Stamp, TS 29.244 7.4.2.1; sequence number 5.
+  const Octets kHeartbeat{0x20, 1, 0, 12, 0, 0, 5, 0, 0, 96, 0, 4, 0xe8, 0x1f, 0xdc, 0x30};
+
+  /// Association Setup Request: Node ID 127.0.0.1 and a Recovery Time Stamp; sequence number 1.
+  const Octets kSetup{0x20, 5, 0, 21, 0, 0,  1, 0, 0,    60,   0,    5,   0,
+                      127,  0, 0, 1,  0, 96, 0, 4, 0xe8, 0x1f, 0xdc, 0x30};
+
+  std::string api_socket() const { return folder_ / "api.sock"; }
+  std::string with_api(const std::string& more = "") const {
+    return configuration("api: {socket: " + api_socket() + ", page: true}\n" + more);
+  }
+  nlohmann::json api(const std::string& target, const std::string& method = "GET",
+                     int status = 200) const {
+    const auto reply = http::fetch(http::UnixPath{api_socket()}, method, target);
+    if (!reply) {
+      ADD_FAILURE() << reply.error();
+      return {};
+    }
+    EXPECT_EQ(reply->status, status) << target << " " << reply->body;
+    return nlohmann::json::parse(reply->body, nullptr, false);
+  }
+
   fs::path folder_{};
   Factories factories_{};
   std::string plane_error_{};
+  runtime::UdpSocket smf_ = bound({Ipv4{{127, 0, 0, 1}}, 0});
   std::thread thread_{};
   int code_ = -1;
 };
@@ -112,6 +159,147 @@ TEST_F(Daemon, ServesUntilItIsAskedToStop) {
 TEST_F(Daemon, StopsOnSigintToo) {
   start(configuration());
   EXPECT_EQ(stop(SIGINT), 0);
+}
+
+TEST_F(Daemon, AnswersHeartbeats) {
+  start(configuration());
+  const Octets answer = ask(kHeartbeat);
+  ASSERT_GE(answer.size(), 8U);
+  EXPECT_EQ(answer[1], 2);  // Heartbeat Response
+  EXPECT_EQ(answer[6], 5);  // to this request
+  EXPECT_EQ(stop(), 0);
+}
+
+// cases.md 1: go-upf's N4 is dead after this.
+TEST_F(Daemon, SurvivesAnEmptyDatagram) {
+  start(configuration());
+  for (int i = 0; i < 100; ++i) send({});
+  EXPECT_FALSE(ask(kHeartbeat).empty());
+  EXPECT_EQ(stop(), 0);
+}
+
+// cases.md 79: nothing of an idle day is above debug.
+TEST_F(Daemon, HeartbeatsAreNotLogged) {
+  start(configuration());
+  const std::string before = log();
+  for (int i = 0; i < 50; ++i) EXPECT_FALSE(ask(kHeartbeat).empty());
+  EXPECT_EQ(log(), before);
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(Daemon, TheApiTellsWhatIsUp) {
+  start(with_api());
+  ASSERT_FALSE(ask(kSetup).empty());
+  const auto status = api("/v1/status");
+  EXPECT_EQ(status["node_id"], "upf.example.org");
+  EXPECT_EQ(status["forwarder"], "fake");
+  EXPECT_EQ(status["associations"], 1);
+  EXPECT_EQ(status["ready"], true);
+  const auto associations = api("/v1/associations")["associations"];
+  ASSERT_EQ(associations.size(), 1U);
+  EXPECT_EQ(associations[0]["node_id"], "127.0.0.1");
+  EXPECT_EQ(associations[0]["up"], true);
+  EXPECT_EQ(api("/v1/config")["config"]["pfcp.nodeID"], "upf.example.org");
+  EXPECT_EQ(api("/v1/sessions")["total"], 0);
+  api("/v1/sessions/0x5", "GET", 404);
+  api("/v1/sessions?ue=x", "GET", 400);
+  api("/v1/nothing", "GET", 404);
+  api("/v1/status", "POST", 405);
+  EXPECT_EQ(stop(), 0);
+  EXPECT_FALSE(fs::exists(api_socket()));
+}
+
+TEST_F(Daemon, MetricsAreTextForPrometheus) {
+  start(with_api());
+  ASSERT_FALSE(ask(kSetup).empty());
+  const auto reply = http::fetch(http::UnixPath{api_socket()}, "GET", "/metrics");
+  ASSERT_TRUE(reply.has_value()) << reply.error();
+  EXPECT_TRUE(reply->type.starts_with("text/plain; version=0.0.4")) << reply->type;
+  for (const char* line :
+       {"kupf_associations 1\n", "kupf_ready 1\n", "kupf_sessions 0\n",
+        "kupf_pfcp_answers_total{direction=\"out\",type=\"association_setup_response\",cause="
+        "\"request_accepted\",peer=\"127.0.0.1\"} 1\n"}) {
+    EXPECT_NE(reply->body.find(line), std::string::npos) << line << reply->body;
+  }
+  EXPECT_EQ(stop(), 0);
+}
+
+// Every operation of the document exists, and says what it wants without harm.
+TEST_F(Daemon, EveryRouteOfTheDocumentAnswers) {
+  start(with_api());
+  const auto document = api("/v1/openapi.json");
+  std::size_t operations = 0;
+  for (const auto& [path, methods] : document["paths"].items()) operations += methods.size();
+  EXPECT_EQ(operations, ops::routes().size());
+  for (const ops::Route& route : ops::routes()) {
+    std::string path{route.path};
+    if (const std::size_t brace = path.find('{'); brace != std::string::npos) {
+      path.replace(brace, path.find('}') - brace + 1, "999");
+    }
+    const auto reply = http::fetch(http::UnixPath{api_socket()}, std::string{route.method}, path);
+    ASSERT_TRUE(reply.has_value()) << path << reply.error();
+    EXPECT_NE(reply->status, 405) << path;
+    EXPECT_NE(reply->status, 500) << path;
+  }
+  EXPECT_EQ(stop(), 0);
+}
+
+// cases.md: what acts needs root over the UNIX socket; TCP only looks.
+TEST_F(Daemon, TcpOnlyLooks) {
+  const std::uint16_t port = free_port();
+  start(configuration("api: {listen: '127.0.0.80:" + std::to_string(port) + "'}\n"));
+  const SocketAddress address{kUpf, port};
+  EXPECT_EQ(http::fetch(address, "GET", "/v1/status")->status, 200);
+  for (const ops::Route& route : ops::routes()) {
+    if (!route.acts) continue;
+    std::string path{route.path};
+    if (const std::size_t brace = path.find('{'); brace != std::string::npos) {
+      path.replace(brace, path.find('}') - brace + 1, "1");
+    }
+    EXPECT_EQ(http::fetch(address, std::string{route.method}, path)->status, 403) << path;
+  }
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(Daemon, AReloadAppliesWhatCanChangeInLife) {
+  start(with_api());
+  std::ofstream{folder_ / "upfcfg.yaml"} << with_api(
+      "logger: {level: debug}\nmetrics: {listen: '127.0.0.80:" + std::to_string(free_port()) +
+      "'}\n");
+  const std::string done = api("/v1/reload", "POST")["done"];
+  EXPECT_NE(done.find("logger.level \"info\" -> \"debug\""), std::string::npos) << done;
+  EXPECT_EQ(done.find("restart"), std::string::npos) << done;
+  EXPECT_EQ(api("/v1/config")["config"]["logger.level"], "debug");
+  std::ofstream{folder_ / "upfcfg.yaml"} << with_api("gtp: {}\n");
+  const auto refused = api("/v1/reload", "POST", 409);
+  EXPECT_NE(refused["error"].get<std::string>().find("gtp: unknown key (did you mean gtpu?)"),
+            std::string::npos);
+  EXPECT_EQ(api("/v1/config")["config"]["logger.level"], "debug");
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(Daemon, SighupNamesWhatNeedsARestart) {
+  start(with_api());
+  std::ofstream{folder_ / "upfcfg.yaml"} << with_api("description: new\n") << std::flush;
+  std::string yaml = with_api();
+  yaml.replace(yaml.find("10.60.0.0/16"), 12, "10.70.0.0/16");
+  std::ofstream{folder_ / "upfcfg.yaml"} << yaml;
+  ::kill(::getpid(), SIGHUP);
+  for (int i = 0; i < 1500 && log().find("reload:") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_NE(log().find("needs a restart: dnnList[0].cidr"), std::string::npos) << log();
+  EXPECT_EQ(api("/v1/pools")["pools"][0]["cidr"], "10.60.0.0/16");
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(Daemon, TheLogLevelCanBeSet) {
+  start(with_api());
+  api("/v1/log?level=loud", "POST", 400);
+  api("/v1/log?level=debug", "POST");
+  EXPECT_FALSE(ask(kHeartbeat).empty());
+  EXPECT_EQ(api("/v1/config")["config"]["logger.level"], "debug");
+  EXPECT_EQ(stop(), 0);
 }
 
 // cases.md 70: a busy port ends the start, with who has it.

@@ -1,0 +1,58 @@
+#include "src/app/ctl/command.hpp"
+
+namespace upf::app::ctl {
+
+std::string Session::option(const std::string& name) const {
+  const auto found = options.find(name);
+  return found != options.end() ? found->second : std::string{};
+}
+
+const std::string& Session::word(std::size_t index, const char* what) const {
+  if (index >= words.size()) throw Stop{kUsage, fmt::format("{} is missing", what)};
+  return words[index];
+}
+
+std::string Session::query(std::initializer_list<const char*> names) const {
+  std::string text;
+  for (const char* name : names) {
+    if (const auto value = option(name); !value.empty()) {
+      text += fmt::format("{}{}={}", text.empty() ? "?" : "&", name, http::escaped(value));
+    }
+  }
+  return text;
+}
+
+std::string Session::fetch(const std::string& method, const std::string& target) const {
+  const auto reply = http::fetch(server, method, target);
+  if (!reply) throw Stop{kUnreachable, reply.error()};
+  if (reply->status < 300) return reply->body;
+  const auto json = Json::parse(reply->body, nullptr, false);
+  const bool told = json.is_object() && json.contains("error");
+  throw Stop{reply->status == 404 ? kNotFound : kRefused,
+             told ? cell(json["error"]) : fmt::format("HTTP status {}", reply->status)};
+}
+
+Json Session::get(const std::string& target) const {
+  auto json = Json::parse(fetch("GET", target), nullptr, false);
+  if (json.is_discarded()) throw Stop{kRefused, "the answer isn't JSON"};
+  return json;
+}
+
+Json Session::post(const std::string& target) const {
+  return Json::parse(fetch("POST", target), nullptr, false);
+}
+
+bool Session::print_as_data(const Json& json) const {
+  if (format == "json") fmt::print("{}\n", json.dump(2));
+  if (format == "yaml") fmt::print("{}", yaml(json));
+  return format != "table";
+}
+
+std::string Session::seid_of(const std::string& word) const {
+  if (!parse_ip(word)) return word;
+  const Json found = get("/v1/sessions?limit=2&ue=" + http::escaped(word));
+  if (found["sessions"].empty()) throw Stop{kNotFound, "no session has the address " + word};
+  return cell(found["sessions"][0]["seid"]);
+}
+
+}  // namespace upf::app::ctl

@@ -1,0 +1,123 @@
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "src/app/ctl/command.hpp"
+#include "upf/config/config.hpp"
+
+// Commands that follow a subscriber, and those that change something.
+namespace upf::app::ctl {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+int act(const Session& s, const std::string& method, const std::string& target) {
+  const auto json = Json::parse(s.fetch(method, target), nullptr, false);
+  if (!s.print_as_data(json)) fmt::print("{}\n", cell(json["done"]));
+  return 0;
+}
+
+}  // namespace
+
+int trace(const Session& s) {
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  const std::string& whom = s.word(0, "a UE address or SEID");
+  const std::string seconds = s.option("seconds").empty() ? "3600" : s.option("seconds");
+  const Json started =
+      s.post("/v1/traces?target=" + http::escaped(whom) + "&seconds=" + http::escaped(seconds));
+  const std::string path = "/v1/traces/" + cell(started["id"]);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{started["seconds"]};
+  fmt::print(stderr, "following {}; end with Ctrl-C\n", whom);
+  std::uint64_t after = 0;
+  while (interrupted == 0 && std::chrono::steady_clock::now() < end) {
+    const Json json = s.get(path + fmt::format("?after={}", after));
+    for (const auto& record : json["records"]) {
+      after = record["number"];
+      if (s.format == "json") {
+        fmt::print("{}\n", record.dump());
+      } else {
+        fmt::print("{} {:<6} {}\n", cell(record["time"]), cell(record["kind"]),
+                   cell(record["text"]));
+      }
+    }
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  }
+  (void)http::fetch(s.server, "DELETE", path);
+  return 0;
+}
+
+int capture(const Session& s) {
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  const std::string& whom = s.word(0, "a UE address or SEID");
+  const std::string file = s.option("write").empty() ? "upf.pcapng" : s.option("write");
+  const std::string seconds = s.option("seconds").empty() ? "60" : s.option("seconds");
+  const std::string more = s.option("octets").empty() ? "" : "&octets=" + s.option("octets");
+  const Json started = s.post("/v1/captures?target=" + http::escaped(whom) +
+                              "&seconds=" + http::escaped(seconds) + more);
+  const std::string path = "/v1/captures/" + cell(started["id"]);
+  fmt::print(stderr, "capturing {} into {}; end with Ctrl-C\n", whom, file);
+  // Fetched again and again: the daemon forgets a capture when its time is over.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{started["seconds"]};
+  std::string octets_so_far;
+  while (interrupted == 0 &&
+         std::chrono::steady_clock::now() + std::chrono::milliseconds{500} < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  }
+  octets_so_far = s.fetch("GET", path);
+  (void)http::fetch(s.server, "DELETE", path);
+  std::ofstream out{file, std::ios::binary};
+  out << octets_so_far;
+  if (!out.flush()) throw Stop{kRefused, "can't write " + file};
+  fmt::print("{}: {}\n", file, octets(static_cast<double>(octets_so_far.size())));
+  return 0;
+}
+
+int drain(const Session& s) {
+  const bool off = !s.words.empty() && s.words[0] == "off";
+  return act(s, "POST", off ? "/v1/drain?on=false" : "/v1/drain?on=true");
+}
+int reload(const Session& s) { return act(s, "POST", "/v1/reload"); }
+int audit(const Session& s) { return act(s, "POST", "/v1/audit"); }
+int log_level(const Session& s) {
+  return act(s, "POST", "/v1/log?level=" + http::escaped(s.word(0, "a level")));
+}
+int release(const Session& s) {
+  const std::string seid = s.seid_of(s.word(0, "a SEID or UE address"));
+  return act(s, "DELETE", "/v1/sessions/" + http::escaped(seid));
+}
+int drop(const Session& s) {
+  return act(s, "DELETE", "/v1/associations/" + http::escaped(s.word(0, "an SMF's Node ID")));
+}
+
+/// What is wrong with a file; and if a daemon runs, what would change.
+int check(const Session& s) {
+  const std::string& path = s.word(0, "a configuration file");
+  const auto loaded = config::load(path);
+  if (!loaded) {
+    for (const auto& error : loaded.error()) {
+      fmt::print(stderr, "{}\n", config::to_string(path, error));
+    }
+    return kRefused;
+  }
+  for (const auto& warning : loaded->warnings) fmt::print("{}\n", config::to_string(path, warning));
+  fmt::print("{}: good\n", path);
+  const auto reply = http::fetch(s.server, "GET", "/v1/config");
+  if (!reply || reply->status != 200) return 0;
+  const Json running = Json::parse(reply->body, nullptr, false)["config"];
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [key, value] : config::describe(loaded->config)) {
+    const std::string before = running.contains(key) ? running[key].get<std::string>() : "";
+    if (before != value) rows.push_back({key, before, value});
+  }
+  if (rows.empty()) {
+    fmt::print("the running daemon has the same\n");
+  } else {
+    fmt::print("\nwould change in the running daemon:\n{}", table({"KEY", "NOW", "THEN"}, rows));
+  }
+  return 0;
+}
+
+}  // namespace upf::app::ctl

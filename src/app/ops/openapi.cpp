@@ -1,0 +1,148 @@
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "src/app/ops/api.hpp"
+
+// The document is made from the routes, so that neither has what the other hasn't. The schemas are
+// closed (additionalProperties: false): the tour in tests/ops validates real answers against them.
+namespace upf::app::ops {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A shorthand for closed objects: {"name": "string", "n": "integer", "list": ["Row"], "o":
+/// "Row?"}. Words that aren't a JSON type name another schema; "?" allows null; "*" allows
+/// anything.
+constexpr const char* kSchemas = R"json({
+  "Error": {"error": "string"},
+  "Done": {"done": "string"},
+  "Health": {"ok": "boolean"},
+  "Started": {"id": "integer", "seconds": "integer"},
+  "Traffic": {"packets": "integer", "octets": "integer"},
+  "Pfcp": {"received": "integer", "sent": "integer", "refused": "integer"},
+  "Status": {
+    "version": "string", "node_id": "string", "description": "string", "n4": "string",
+    "forwarder": "string", "started": "string", "uptime_seconds": "number", "ready": "boolean",
+    "draining": "boolean", "associations": "integer", "associations_up": "integer",
+    "sessions": "integer", "sessions_established": "integer", "sessions_ended": "integer",
+    "pfcp": "Pfcp", "uplink": "Traffic", "downlink": "Traffic", "drops": "integer",
+    "drops_by_reason": "*"
+  },
+  "Association": {
+    "node_id": "string", "peer": "string", "addresses": ["string"], "up": "boolean",
+    "releasing": "boolean", "age_seconds": "number", "last_heard_seconds": "number",
+    "smf_set": "string"
+  },
+  "Associations": {"associations": ["Association"]},
+  "SessionRow": {
+    "seid": "string", "ue": ["string"], "dnn": "string", "node_id": "string",
+    "tunnels": ["string"], "state": "string", "pdrs": "integer", "fars": "integer",
+    "qers": "integer", "urrs": "integer"
+  },
+  "Sessions": {"total": "integer", "next": "string?", "sessions": ["SessionRow"]},
+  "Session": {
+    "seid": "string", "ue": ["string"], "dnn": "string", "node_id": "string",
+    "tunnels": ["string"], "state": "string", "pdrs": ["*"], "fars": ["*"], "qers": ["*"],
+    "urrs": ["*"], "bars": ["*"], "cp_seid": "string", "cp_address": "string",
+    "s_nssai": "string", "imsi": "string", "imei": "string", "msisdn": "string", "nai": "string"
+  },
+  "Pool": {"dnn": "string", "cidr": "string", "nat": "string"},
+  "Pools": {"pools": ["Pool"]},
+  "Features": {
+    "forwarder": "string", "ipv6": "boolean", "outer_ipv6": "boolean", "buffering": "boolean",
+    "end_marker": "boolean", "framed_routing": "boolean", "quota_action": "boolean",
+    "cp_function": "boolean"
+  },
+  "Config": {"path": "string", "config": "*"},
+  "Refusal": {
+    "time": "string", "peer": "string", "request": "string", "cause": "integer",
+    "reason": "string", "peer_seid": "string", "offending_ie": "string!", "failed_rule": "string!"
+  },
+  "Refusals": {"refusals": ["Refusal"]},
+  "Counter": {"name": "string", "label": "string", "value": "integer"},
+  "Counters": {"counters": ["Counter"]},
+  "TraceRecord": {"number": "integer", "time": "string", "kind": "string", "text": "string"},
+  "Trace": {"target": "string", "records": ["TraceRecord"]}
+})json";
+
+Json reference_to(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
+
+/// "!" behind a word: the key may be absent.
+Json schema_of(const Json& word) {
+  if (word.is_array()) return {{"type", "array"}, {"items", schema_of(word[0])}};
+  std::string text = word.get<std::string>();
+  if (text == "*") return Json::object();
+  if (text.ends_with('!')) text.pop_back();
+  if (text.ends_with('?')) return {{"type", {text.substr(0, text.size() - 1), "null"}}};
+  const bool type = std::islower(static_cast<unsigned char>(text[0])) != 0;
+  return type ? Json{{"type", text}} : reference_to(text);
+}
+
+Json schemas() {
+  Json all = Json::object();
+  const Json shorthand = Json::parse(kSchemas);
+  for (const auto& [name, keys] : shorthand.items()) {
+    Json properties = Json::object();
+    Json required = Json::array();
+    for (const auto& [key, word] : keys.items()) {
+      properties[key] = schema_of(word);
+      const bool optional = word.is_string() && word.get<std::string>().ends_with('!');
+      if (!optional) required.push_back(key);
+    }
+    all[name] = {{"type", "object"},
+                 {"properties", properties},
+                 {"required", required},
+                 {"additionalProperties", false}};
+  }
+  return all;
+}
+
+Json parameters_of(const Route& route) {
+  Json list = Json::array();
+  const std::string path{route.path};
+  if (const std::size_t brace = path.find('{'); brace != std::string::npos) {
+    list.push_back({{"name", path.substr(brace + 1, path.find('}') - brace - 1)},
+                    {"in", "path"},
+                    {"required", true},
+                    {"schema", {{"type", "string"}}}});
+  }
+  std::istringstream words{std::string{route.parameters}};
+  for (std::string word; std::getline(words >> std::ws, word, ',');) {
+    list.push_back({{"name", word}, {"in", "query"}, {"schema", {{"type", "string"}}}});
+  }
+  return list;
+}
+
+Json operation_of(const Route& route) {
+  Json good{{"description", "Good"}};
+  if (!route.schema.empty()) {
+    good["content"]["application/json"]["schema"] = reference_to(std::string{route.schema});
+  }
+  Json bad{{"description", "Not done; why"}};
+  bad["content"]["application/json"]["schema"] = reference_to("Error");
+  return {{"summary", route.summary},
+          {"description", route.acts ? "Privileged: root, over the UNIX socket." : "Anyone."},
+          {"parameters", parameters_of(route)},
+          {"responses", {{"200", good}, {"default", bad}}}};
+}
+
+}  // namespace
+
+std::string openapi_document(const std::string& version) {
+  Json document{{"openapi", "3.1.0"},
+                {"info",
+                 {{"title", "kupf admin API"},
+                  {"version", version},
+                  {"description", "Asks and steers a running upf."}}}};
+  Json paths = Json::object();
+  for (const Route& route : routes()) {
+    std::string method{route.method};
+    for (char& c : method) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    paths[std::string{route.path}][method] = operation_of(route);
+  }
+  document["paths"] = paths;
+  document["components"] = {{"schemas", schemas()}};
+  return document.dump(2) + "\n";
+}
+
+}  // namespace upf::app::ops

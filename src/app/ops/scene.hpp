@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "src/app/log.hpp"
+#include "src/app/metrics/metered_plane.hpp"
+#include "src/app/metrics/n4_meter.hpp"
+#include "upf/config/config.hpp"
+#include "upf/control/up_function.hpp"
+
+namespace upf::app::ops {
+
+/// What the operator's side looks at. All of it is the loop thread's, and so is who looks.
+struct Scene {
+  const config::Config& config;
+  std::string config_path{};
+  std::string version{};
+  SocketAddress n4{};
+  Now started{};
+  const control::UpFunction& control;
+  const metrics::MeteredPlane& plane;
+  const metrics::N4Meter& meter;
+  Log& log;
+  const bool& draining;
+};
+
+/// One scrape.
+[[nodiscard]] std::string metrics_text(const Scene& scene);
+
+}  // namespace upf::app::ops

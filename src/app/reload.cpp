@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/app/control_settings.hpp"
+#include "src/app/daemon.hpp"
+#include "upf/pfcp/ies/common.hpp"
+
+// What SIGHUP and the API's reload do. A configuration is taken as a whole or not at all: one that
+// is wrong, or asks for what the host refuses, leaves everything as it was.
+namespace upf::app {
+namespace {
+
+/// Whether this build of the daemon can apply a new value while it runs.
+bool applies(const config::Difference& difference) {
+  if (!difference.live) return false;
+  const auto begins = [&](const char* prefix) { return difference.key.starts_with(prefix); };
+  return begins("pfcp.") || begins("logger.") || begins("metrics.") || begins("description") ||
+         difference.key.ends_with(".natifname") || difference.key.ends_with(".tcpMss");
+}
+
+/// Peers by name keep the address that they had; looking names up would hold N4 up. False: one is
+/// new.
+bool resolve_as_before(std::vector<config::Host>& peers, const std::vector<config::Host>& known) {
+  bool all = true;
+  for (config::Host& peer : peers) {
+    const auto same = std::ranges::find(known, peer.text, &config::Host::text);
+    if (!peer.address && same != known.end()) peer.address = same->address;
+    all = all && peer.address.has_value();
+  }
+  return all;
+}
+
+/// Of a Node ID as people write it.
+pfcp::NodeId node_of(const std::string& text) {
+  if (const auto v4 = parse_ipv4(text)) return {*v4};
+  if (const auto v6 = parse_ipv6(text)) return {*v6};
+  return {text};
+}
+
+std::string list_of(const std::vector<config::Difference>& differences) {
+  std::string text;
+  for (const auto& difference : differences) {
+    text += fmt::format("{}{} \"{}\" -> \"{}\"", text.empty() ? "" : ", ", difference.key,
+                        difference.before, difference.after);
+  }
+  return text;
+}
+
+}  // namespace
+
+ops::Actions::Outcome Daemon::reload() {
+  const auto loaded = config::load(path_);
+  if (!loaded) {
+    std::string text;
+    for (const auto& error : loaded.error()) text += config::to_string(path_, error) + "\n";
+    text.pop_back();
+    return failure("nothing changed: " + text);
+  }
+  std::vector<config::Difference> applied;
+  std::vector<config::Difference> later;
+  for (auto& difference : config::compare(config_, loaded->config)) {
+    (applies(difference) ? applied : later).push_back(std::move(difference));
+  }
+  config::Config next = config_;
+  next.description = loaded->config.description;
+  next.logger = loaded->config.logger;
+  next.metrics = loaded->config.metrics;
+  next.pfcp = loaded->config.pfcp;
+  next.pfcp.addr = config_.pfcp.addr;
+  next.pfcp.node_id = config_.pfcp.node_id;
+  next.pfcp.advertise = config_.pfcp.advertise;
+  if (!resolve_as_before(next.pfcp.peers, config_.pfcp.peers)) {
+    return failure(
+        std::string{"nothing changed: pfcp.peers: a new peer by name needs a restart; give its "
+                    "address"});
+  }
+  if (next.dnn_list.size() == loaded->config.dnn_list.size()) {
+    for (std::size_t i = 0; i < next.dnn_list.size(); ++i) {
+      next.dnn_list[i].natifname = loaded->config.dnn_list[i].natifname;
+      next.dnn_list[i].tcp_mss = loaded->config.dnn_list[i].tcp_mss;
+    }
+  }
+  if (netfilter_ && next.dnn_list != config_.dnn_list) {
+    if (auto ok = netfilter_->apply(next); !ok) return failure("nothing changed: " + ok.error());
+  }
+  if (auto ok = operations_->listen(next); !ok) return failure("nothing changed: " + ok.error());
+  log_.apply(next.logger);
+  config_ = std::move(next);
+  const Now now = runtime::now();
+  act(control_->reconfigure(now, control_settings(config_, now)));
+  std::string text = applied.empty() ? "nothing to apply" : "applied: " + list_of(applied);
+  if (!later.empty()) text += "; needs a restart: " + list_of(later);
+  return text;
+}
+
+void Daemon::on_reload() {
+  runtime::notify_reloading();
+  if (auto reopened = log_.reopen(); !reopened) log_.error("reload", reopened.error());
+  const auto outcome = reload();
+  if (outcome) {
+    log_.info("reload", *outcome);
+  } else {
+    log_.error("reload", outcome.error());
+  }
+  runtime::notify_ready("serving N4 at " + to_string(n4_->local()));
+}
+
+ops::Actions Daemon::actions() {
+  ops::Actions actions;
+  actions.set_level = [this](config::LogLevel level) -> ops::Actions::Outcome {
+    config_.logger.level = level;
+    log_.apply(config_.logger);
+    return std::string{"log level set"};
+  };
+  actions.reload = [this] {
+    const auto outcome = reload();
+    if (outcome) log_.info("reload", *outcome);
+    return outcome;
+  };
+  actions.set_draining = [this](bool on) -> ops::Actions::Outcome {
+    draining_ = on;
+    act(control_->set_draining(runtime::now(), on));
+    runtime::notify_status(on ? "draining" : "serving N4 at " + to_string(n4_->local()));
+    return std::string{on ? "no new sessions; SMFs are asked to release" : "new sessions again"};
+  };
+  actions.release_session = [this](Seid seid) -> ops::Actions::Outcome {
+    act(control_->release_session(runtime::now(), seid));
+    return std::string{"session released"};
+  };
+  actions.drop_association = [this](const std::string& text) -> ops::Actions::Outcome {
+    const pfcp::NodeId node = node_of(text);
+    if (control_->associations().find(node) == nullptr) {
+      return failure("no association with " + text);
+    }
+    act(control_->drop_association(runtime::now(), node));
+    return std::string{"association dropped"};
+  };
+  return actions;
+}
+
+}  // namespace upf::app

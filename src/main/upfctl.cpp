@@ -1,0 +1,3 @@
+#include "upf/app/ctl.hpp"
+
+int main(int argc, char** argv) { return upf::app::run_ctl(argc, argv); }

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "src/app/ctl/output.hpp"
+#include "src/app/ops/follow.hpp"
+#include "src/app/ops/pcapng.hpp"
+#include "src/app/ops/views.hpp"
+
+namespace upf::app::ops {
+namespace {
+
+using namespace std::chrono_literals;
+
+const SocketAddress kSmf{Ipv4{{10, 0, 0, 2}}, 8805};
+const SocketAddress kUpf{Ipv4{{10, 0, 0, 1}}, 8805};
+
+std::string hex(const wire::Octets& octets) {
+  std::string text;
+  for (const auto octet : octets) text += fmt::format("{:02x}", octet);
+  return text;
+}
+
+// Checked with scapy: IP(src="10.0.0.2",dst="10.0.0.1",flags="DF",id=0)/UDP(8805,8805)/b"\x20\x01".
+TEST(Pcapng, MakesAnIpPacketAroundADatagram) {
+  EXPECT_EQ(hex(ip_packet_of(kSmf, kUpf, wire::Octets{0x20, 0x01})),
+            "4500001e00004000401126cd0a0000020a000001"
+            "22652265000a870c"
+            "2001");
+}
+
+TEST(Pcapng, HasASectionAndTwoInterfacesAndKeepsToItsLimit) {
+  Pcapng capture{4096};
+  const std::size_t head = capture.octets().size();
+  EXPECT_EQ(capture.octets().substr(0, 4), "\x0a\x0d\x0d\x0a");
+  capture.add_datagram(WallTime{1s}, kSmf, kUpf, wire::Octets(10));
+  EXPECT_EQ(capture.octets().size(), head + 32 + 40);
+  for (int i = 0; i < 1000; ++i) {
+    capture.add(Pcapng::Interface::User, WallTime{2s}, wire::Octets(100), 100);
+  }
+  EXPECT_LE(capture.octets().size(), 4096U);
+  EXPECT_TRUE(capture.full());
+  EXPECT_EQ(capture.packets() + capture.left_out(), 1001U);
+}
+
+rules::SessionRules some_rules() {
+  rules::SessionRules rules;
+  rules.fars.push_back({.id = {1}, .action = {.forward = true}, .forwarding = {}, .bar = {}});
+  rules.pdrs.push_back({.id = {1},
+                        .precedence = 32,
+                        .source_interface = rules::Interface::Core,
+                        .ue_addresses = {{.ipv4 = Ipv4{{10, 60, 0, 1}}, .is_destination = true}},
+                        .far = {1}});
+  return rules;
+}
+
+TEST(Follow, SummarisesAChange) {
+  const rules::SessionRules none;
+  const rules::SessionRules before = some_rules();
+  rules::SessionRules after = before;
+  after.fars[0].action = {.buffer = true};
+  after.pdrs.clear();
+  EXPECT_EQ(summary_of({.seid = {1}, .before = nullptr, .after = &before}), "+PDR 1 +FAR 1");
+  EXPECT_EQ(summary_of({.seid = {1}, .before = &before, .after = &after}), "-PDR 1 ~FAR 1");
+  EXPECT_EQ(summary_of({.seid = {1}, .before = &before, .after = &before}), "no rule changes");
+}
+
+TEST(Follow, TakesAddressesAndSeids) {
+  EXPECT_EQ(parse_target("10.60.0.1")->ue, parse_ip("10.60.0.1"));
+  EXPECT_EQ(parse_target("0x10")->seid, Seid{16});
+  EXPECT_EQ(parse_target("16")->seid, Seid{16});
+  EXPECT_FALSE(parse_target("0").has_value());
+  EXPECT_FALSE(parse_target("internet").has_value());
+}
+
+// A UE that has no session yet is followed from its establishment on, and nobody else is.
+TEST(Follow, FollowsAUeFromItsFirstMessage) {
+  const session::Store store;
+  Follower follower{store};
+  const auto id = follower.start(*parse_target("10.60.0.1"), 1U << 20U, TimePoint{} + 1h);
+  ASSERT_TRUE(id.has_value());
+  const rules::SessionRules rules = some_rules();
+  rules::SessionRules other = rules;
+  other.pdrs[0].ue_addresses[0].ipv4 = Ipv4{{10, 60, 0, 2}};
+  const wire::Octets request{0x21, 50, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0};
+  using Changed = std::pair<Seid, const rules::SessionRules*>;
+  for (const auto& [seid, changed] : {Changed{Seid{5}, &rules}, Changed{Seid{6}, &other}}) {
+    follower.begin(kSmf, request);
+    follower.on_change({.seid = seid, .before = nullptr, .after = changed}, dataplane::Applied{},
+                       7us);
+    control::Output output;
+    output.send.push_back({kSmf, request});
+    output.log.push_back({.text = "accepted", .procedure = "session-establishment", .seid = seid});
+    follower.end(WallTime{1s}, kUpf, output);
+  }
+  const Following& following = *follower.find(*id);
+  std::vector<std::string> kinds;
+  for (const auto& record : following.records) kinds.push_back(record.kind);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"n4-in", "plane", "log", "n4-out"}));
+  EXPECT_EQ(following.records[1].text, "+PDR 1 +FAR 1: done in 7 us");
+  EXPECT_EQ(following.seids, (std::set<Seid>{Seid{5}}));
+  EXPECT_EQ(following.capture.packets(), 2U);
+  follower.expire(TimePoint{} + 2h);
+  EXPECT_FALSE(follower.active());
+}
+
+TEST(Follow, HasALimit) {
+  const session::Store store;
+  Follower follower{store};
+  for (std::size_t i = 0; i < Follower::kMost; ++i) {
+    EXPECT_TRUE(follower.start(*parse_target("1"), 4096, TimePoint{} + 1h).has_value());
+  }
+  EXPECT_FALSE(follower.start(*parse_target("1"), 4096, TimePoint{} + 1h).has_value());
+}
+
+TEST(Views, TellOwnersAndSeids) {
+  EXPECT_EQ(owner_text(std::string{"\x00\x0a\x00\x00\x02", 5}), "10.0.0.2");
+  EXPECT_EQ(owner_text(std::string{"\x02\x03smf\x07"} + "example"), "smf.example");
+  EXPECT_EQ(owner_text(std::string{"\x02\xff"} + "short"), "short");
+  EXPECT_EQ(owner_text(""), "");
+  EXPECT_EQ(seid_text({0x99}), "0x0000000000000099");
+  EXPECT_EQ(parse_seid("0x99"), Seid{0x99});
+  EXPECT_EQ(parse_seid("153"), Seid{0x99});
+  EXPECT_FALSE(parse_seid("0x").has_value());
+  EXPECT_FALSE(parse_seid("12x").has_value());
+}
+
+TEST(CtlOutput, IsReadable) {
+  EXPECT_EQ(ctl::table({"A", "LONG"}, {{"1", "x\x1b[31m"}, {"22", ""}}),
+            "A   LONG\n1   x?[31m\n22\n");
+  EXPECT_EQ(ctl::octets(999), "999 B");
+  EXPECT_EQ(ctl::octets(1'234'567), "1.23 MB");
+  EXPECT_EQ(ctl::duration(93784), "1d 2h 3m");
+  EXPECT_EQ(ctl::cell(ctl::Json{"a", 1}), "a,1");
+  EXPECT_EQ(
+      ctl::yaml({{"a", {1, 2}}, {"b", {{"c", "d: e"}}}, {"n", nullptr}, {"l", ctl::Json::array()}}),
+      "\"a\":\n  - 1\n  - 2\n\"b\":\n  \"c\": \"d: e\"\n\"n\": null\n\"l\": []\n");
+}
+
+}  // namespace
+}  // namespace upf::app::ops
