@@ -97,10 +97,12 @@ class Lab:
         with open(folder / "lab.log", "a") as log:
             self.process = topology.ran.popen(BUILD / "lab", "--socket", self.path, stdout=log, stderr=log,
                                               stdin=subprocess.DEVNULL)
-        assert net.eventually(self.path.exists), (folder / "lab.log").read_text()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(str(self.path))
+        assert net.eventually(self.connects), (folder / "lab.log").read_text()
         self.lines = self.socket.makefile("r")
+
+    def connects(self):
+        return self.socket.connect_ex(str(self.path)) == 0
 
     def ask(self, command, **values):
         """The answer to a command, as a dictionary, whatever it says."""
