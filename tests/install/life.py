@@ -24,6 +24,7 @@ gtpu:
   forwarder: userspace
   ifList: [{{addr: {UPF}, type: N3}}]
 dnnList: [{{dnn: internet, cidr: 10.60.0.0/16, ipForwardEnable: true}}]
+api: {{socket: /run/kupf/api.sock}}
 """
 HEALTH_CHECK = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy/docker/healthcheck"
 UNIT = "usr/lib/systemd/system/kupf.service"
@@ -57,7 +58,7 @@ class Life:
         assert self.machine.run("getent", "passwd", "kupf").stdout.endswith(":/usr/sbin/nologin\n")
         assert not (self.root / "etc/systemd/system/multi-user.target.wants/kupf.service").exists()
         assert "good" in self.machine.run("upf", "--check", "-c", "/etc/kupf/upfcfg.yaml").stdout
-        for page in ("upf.8", "upfcfg.yaml.5"):
+        for page in ("upf.8", "upfcfg.yaml.5", "upfctl.1"):
             assert list(self.root.glob(f"usr/share/man/man?/{page}.gz")), page
 
     def unit(self):
@@ -140,6 +141,11 @@ class Life:
         received = re.search(r"5 packets transmitted, (\d) received", pings.stdout)
         assert received and int(received[1]) >= 4, pings.stdout
         self.play("delete")
+        # Anyone may look; only root, and the daemon's own user, may act.
+        nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "upfctl")
+        assert f"{UPF}:8805" in self.machine.run(*nobody, "status").stdout
+        assert self.machine.run(*nobody, "drain", check=False).returncode == 1
+        assert self.machine.run("upfctl", "reload", check=False).returncode == 0
         notes.note("passed", f"{received[1]} of 5 pings through a PDU session")
 
     def stop(self):
@@ -170,6 +176,7 @@ class Life:
     def container(self):
         """The image's entry point: another user, the capability from the program's file, nothing else."""
         assert not self.healthy(), "nothing runs"
+        os.chown(self.root / "run/kupf", 805, 805)
         self.machine.run("setcap", "cap_net_admin+ep", "/usr/bin/upf")
         self.daemon = self.machine.start("setpriv", "--reuid=805", "--regid=805", "--clear-groups",
                                          "--inh-caps=-all", "--bounding-set=-all,+net_admin", "/usr/bin/upf", "-c",
