@@ -39,8 +39,8 @@ void ReportQueue::add_usage(Seid seid, const ReportTarget& target,
                             std::vector<usage::Report> reports) {
   if (reports.empty()) return;
   Entry& to = entry(seid, target);
-  for (usage::Report& report : reports) {
-    to.usage.push_back(std::move(report));
+  for (const usage::Report& report : reports) {
+    to.usage.push_back(report);
     ++usage_reports_;
     if (to.usage.size() > per_session_) merge_oldest(to);
   }

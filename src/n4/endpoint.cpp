@@ -180,8 +180,9 @@ std::optional<OwnRequest> Endpoint::request(const Now& now, const SocketAddress&
   if (own_.size() >= settings_.max_own_requests) return std::nullopt;
   const std::uint32_t sequence = next_sequence();
   write_sequence(message, sequence);
+  const auto type = static_cast<MessageType>(message[1]);
   Own own{.to = to,
-          .type = static_cast<MessageType>(message[1]),
+          .type = type,
           .message = std::move(message),
           .due = now.steady + settings_.retransmit_after};
   send.push_back({to, own.message});
