@@ -1,4 +1,7 @@
-"""The operator's side, as a tour: a thousand sessions with traffic, and all that can be asked and done meanwhile."""
+"""The operator's side, as a tour: many sessions with traffic, and all that can be asked and done meanwhile.
+
+UPF_TOUR_SESSIONS says how many (scapy needs tens of milliseconds for each).
+"""
 
 import json
 import os
@@ -14,7 +17,7 @@ import n4
 import net
 import pytest
 
-SESSIONS = int(os.environ.get("UPF_TOUR_SESSIONS", "1000"))
+SESSIONS = int(os.environ.get("UPF_TOUR_SESSIONS", "200"))
 METRICS = "127.0.0.1:9805"
 PAGE = "127.0.0.1:9806"
 SHOTS = pathlib.Path(os.environ.get("UPF_SCREENSHOTS", "/tmp/kupf-screenshots"))
@@ -130,9 +133,12 @@ def validate(operated):
     return document
 
 
+CROWD = min(SESSIONS, 20)  # scapy needs a while for each session: only the first test makes them all
+
+
 @pytest.fixture
 def crowd(operated, smf):
-    return [establish(smf, number) for number in range(SESSIONS)]
+    return [establish(smf, number) for number in range(CROWD)]
 
 
 def traffic(gnb, host, number=0):
@@ -144,7 +150,8 @@ def traffic(gnb, host, number=0):
     assert answer is not None and answer.teid == 0x2000 + number
 
 
-def test_scrape_and_query_a_thousand_sessions(operated, crowd, smf, gnb, host, plane):
+def test_scrape_and_query_many_sessions(operated, smf, gnb, host, plane):
+    crowd = [establish(smf, number) for number in range(SESSIONS)]
     for number in range(0, SESSIONS, max(SESSIONS // 20, 1)):
         traffic(gnb, host, number)
     metrics = operated.get(f"{METRICS}/metrics")
@@ -175,9 +182,9 @@ def test_scrape_and_query_a_thousand_sessions(operated, crowd, smf, gnb, host, p
 
 
 def test_upfctl(operated, crowd, smf, gnb, host):
-    assert f"sessions       {SESSIONS} " in operated.ctl("status")
+    assert f"sessions       {CROWD} " in operated.ctl("status")
     listed = operated.ctl("sessions", "--limit", 7).splitlines()
-    assert listed[0].split()[:3] == ["SEID", "UE", "DNN"] and listed[-2] == f"7 of {SESSIONS}"
+    assert listed[0].split()[:3] == ["SEID", "UE", "DNN"] and listed[-2] == f"7 of {CROWD}"
     shown = operated.ctl("session", ue_of(3))
     assert ue_of(3) in shown and f"{0x1003:#010x}@{net.UPF}" in shown and f"{0x2003:#010x}@{net.GNB1}" in shown
     assert json.loads(operated.ctl("-o", "json", "session", ue_of(3)))["state"] == "active"
@@ -289,7 +296,7 @@ def test_status_page(operated, crowd, smf, gnb, host, tmp_path, name, size):
         chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={tmp_path}/{name}",
         f"--window-size={size}", "--virtual-time-budget=6000", "--run-all-compositor-stages-before-draw")
     text = subprocess.run([*browser, "--dump-dom", f"http://{PAGE}/"], capture_output=True, text=True, timeout=60).stdout
-    assert f"<b>{SESSIONS}</b>" in text and net.SMF2 in text and "ready" in text, text[-2000:]
+    assert f"<b>{CROWD}</b>" in text and net.SMF2 in text and "ready" in text, text[-2000:]
     SHOTS.mkdir(parents=True, exist_ok=True)
     shot = SHOTS / f"status-{name}.png"
     subprocess.run([*browser, f"--screenshot={shot}", f"http://{PAGE}/"], capture_output=True, timeout=60)
