@@ -36,7 +36,7 @@ ReportQueue::Entry& ReportQueue::entry(Seid seid, const ReportTarget& target) {
 }
 
 void ReportQueue::add_usage(Seid seid, const ReportTarget& target,
-                            std::vector<usage::Report> reports) {
+                            const std::vector<usage::Report>& reports) {
   if (reports.empty()) return;
   Entry& to = entry(seid, target);
   for (const usage::Report& report : reports) {

@@ -108,7 +108,7 @@ void Reporting::take(usage::Outcome outcome) {
   for (usage::SessionReports& one : outcome.reports) {
     const session::Session* const session = core_.store.find(one.seid);
     if (session == nullptr) continue;
-    core_.reports.add_usage(one.seid, {session->owner, session->cp}, std::move(one.reports));
+    core_.reports.add_usage(one.seid, {session->owner, session->cp}, one.reports);
   }
   for (const Seid seid : outcome.rearmed) sessions_.rearm(seid);
   for (const Seid seid : outcome.inactive) {

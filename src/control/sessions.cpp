@@ -123,7 +123,7 @@ void Sessions::on_modification(const n4::Request& request) {
                                           std::move(*done), core_.settings.max_message_octets);
   core_.answer_octets(request, std::move(octets));
   core_.reports.retarget(seid, {after.owner, after.cp});
-  core_.reports.add_usage(seid, {after.owner, after.cp}, std::move(left));
+  core_.reports.add_usage(seid, {after.owner, after.cp}, left);
 }
 
 void Sessions::on_deletion(const n4::Request& request) {
@@ -169,7 +169,7 @@ void Sessions::on_deletion(const n4::Request& request) {
       std::move(reports), core_.settings.max_message_octets);
   core_.answer_octets(request, std::move(octets));
   core_.reports.forget_all_but_usage(seid);
-  core_.reports.add_usage(seid, target, std::move(left));
+  core_.reports.add_usage(seid, target, left);
 }
 
 // The session that the header names, if the sender may: it speaks for the session's association, or
@@ -296,7 +296,7 @@ void Sessions::remove(Seid seid, bool report) {
   doomed_.erase(seid);
   if (report) {
     core_.reports.forget_all_but_usage(seid);
-    core_.reports.add_usage(seid, target, std::move(*done));
+    core_.reports.add_usage(seid, target, *done);
   } else {
     core_.reports.forget(seid);
   }
@@ -339,7 +339,7 @@ void Sessions::modify(Seid seid, const pfcp::SessionModificationRequest& change)
     return;
   }
   const session::Session& after = *core_.store.find(seid);
-  core_.reports.add_usage(seid, {after.owner, after.cp}, std::move(*done));
+  core_.reports.add_usage(seid, {after.owner, after.cp}, *done);
 }
 
 void Sessions::rearm(Seid seid) {

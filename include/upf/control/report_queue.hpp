@@ -53,7 +53,7 @@ class ReportQueue {
   ReportQueue(std::size_t per_session, std::chrono::milliseconds retry_after)
       : per_session_(per_session), retry_after_(retry_after) {}
 
-  void add_usage(Seid seid, const ReportTarget& target, std::vector<usage::Report> reports);
+  void add_usage(Seid seid, const ReportTarget& target, const std::vector<usage::Report>& reports);
   void add_downlink(Seid seid, const ReportTarget& target, const dataplane::DownlinkData& data);
   void add_error(Seid seid, const ReportTarget& target, const dataplane::ErrorIndication& error);
   void add_inactivity(Seid seid, const ReportTarget& target);
