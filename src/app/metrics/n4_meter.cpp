@@ -50,9 +50,11 @@ constexpr std::string_view kTriggers[] = {"periodic",        "volume_threshold",
                                           "ip_multicast",    "quota_validity_time",
                                           "end_marker"};
 
+bool is_set(std::uint8_t octet, std::size_t bit) { return (unsigned{octet} >> bit & 1U) != 0; }
+
 std::string_view trigger_of(wire::Bytes value) {
   for (std::size_t bit = 0; bit < std::size(kTriggers); ++bit) {
-    if (bit / 8 < value.size() && (value[bit / 8] >> bit % 8 & 1U) != 0) return kTriggers[bit];
+    if (bit / 8 < value.size() && is_set(value[bit / 8], bit % 8)) return kTriggers[bit];
   }
   return "none";
 }
@@ -146,7 +148,7 @@ void N4Meter::count_reports(Type type, wire::Bytes body) {
   for_each_ie(body, [&](std::uint16_t ie, wire::Bytes value) {
     if (ie == kReportType && !value.empty()) {
       for (std::size_t bit = 0; bit < 8; ++bit) {
-        if ((value[0] >> bit & 1U) == 0) continue;
+        if (!is_set(value[0], bit)) continue;
         ++reports_[bit < std::size(kReports) ? kReports[bit] : "other"];
       }
     }
