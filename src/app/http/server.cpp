@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <future>
@@ -22,15 +23,15 @@ namespace upf::app::http {
 namespace {
 
 using runtime::UniqueFd;
-using std::chrono::seconds;
+using std::chrono::milliseconds;
 
-constexpr seconds kPatience{5};
+constexpr milliseconds kPatience{5000};
 constexpr int kWaiting = 64;
 
-/// A connected socket with a deadline for each step.
+/// A connected socket with a deadline for each step, and none once the server is stopping.
 class FdStream final : public httplib::Stream {
  public:
-  explicit FdStream(int fd) : fd_(fd) {}
+  FdStream(int fd, const std::atomic<bool>& stopping) : fd_(fd), stopping_(stopping) {}
 
   [[nodiscard]] bool is_readable() const override { return wait(POLLIN); }
   [[nodiscard]] bool is_writable() const override { return wait(POLLOUT); }
@@ -52,10 +53,15 @@ class FdStream final : public httplib::Stream {
 
  private:
   [[nodiscard]] bool wait(short events) const {
-    pollfd ready{fd_, events, 0};
-    return ::poll(&ready, 1, static_cast<int>(kPatience.count() * 1000)) == 1;
+    constexpr int kSliceMs = 50;
+    for (auto left = kPatience; left.count() > 0 && !stopping_; left -= milliseconds{kSliceMs}) {
+      pollfd ready{fd_, events, 0};
+      if (::poll(&ready, 1, kSliceMs) == 1) return true;
+    }
+    return false;
   }
   int fd_;
+  const std::atomic<bool>& stopping_;
 };
 
 /// Whether who is at the other end of a UNIX socket may do what the daemon may.
@@ -129,16 +135,20 @@ bool is_stale(const sockaddr_un& address) {
   return fd;
 }
 
-/// What the handler is given, and what is waited for.
-Reply ask(const Handler& handler, Call call) {
+/// What the handler is given, and what is waited for, unless the server is stopping: its handler
+/// may then have nobody left to answer.
+Reply ask(const Handler& handler, Call call, const std::atomic<bool>& stopping) {
+  constexpr milliseconds kSlice{50};
   const auto promise = std::make_shared<std::promise<Reply>>();
   std::future<Reply> reply = promise->get_future();
   handler(std::move(call), [promise](Reply given) { promise->set_value(std::move(given)); });
-  if (reply.wait_for(kPatience) == std::future_status::ready) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!stopping && std::chrono::steady_clock::now() < until) {
+    if (reply.wait_for(kSlice) != std::future_status::ready) continue;
     try {
       return reply.get();
     } catch (const std::future_error&) {
-      // The daemon is stopping, and dropped the call.
+      break;  // the daemon is stopping, and dropped the call
     }
   }
   return {503, "application/json", "{\"error\":\"the daemon is busy; try again\"}\n"};
@@ -167,6 +177,7 @@ class Server::Impl final : public httplib::Server {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() override {
+    stopping_ = true;
     stop();
     thread_.join();
     if (const auto* path = std::get_if<UnixPath>(&address)) ::unlink(path->path.c_str());
@@ -179,7 +190,7 @@ class Server::Impl final : public httplib::Server {
 
   bool process_and_close_socket(socket_t socket) override {
     const UniqueFd fd{socket};
-    FdStream stream{socket};
+    FdStream stream{socket, stopping_};
     const bool privileged = std::holds_alternative<UnixPath>(address) && is_privileged(socket);
     bool closed = false;
     const bool served =
@@ -195,13 +206,14 @@ class Server::Impl final : public httplib::Server {
   void serve(const httplib::Request& request, httplib::Response& response) {
     Call call{request.method, request.path, {}, request.has_header(kPrivileged)};
     for (const auto& [key, value] : request.params) call.query[key] = value;
-    const Reply reply = ask(handler_, std::move(call));
+    const Reply reply = ask(handler_, std::move(call), stopping_);
     response.status = reply.status;
     response.set_content(reply.body, reply.type.c_str());
   }
 
   UniqueFd listener_;
   http::Handler handler_;
+  std::atomic<bool> stopping_{false};
   std::thread thread_{};
 };
 

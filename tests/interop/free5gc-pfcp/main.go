@@ -25,6 +25,7 @@ var (
 	gnb2       = flag.String("gnb2", "10.200.3.12", "address of the second gNB")
 	ueAddress  = flag.String("ue", "10.60.0.1", "address of the UE")
 	host       = flag.String("host", "10.200.6.2", "a host in the data network")
+	echoOctets = flag.Uint64("echo-octets", 84, "what the plane counts for an echo of 56 octets of data: 84 the T-PDU, 64 behind its IP header")
 )
 
 const (
@@ -337,8 +338,8 @@ func (s *smf) queryUsage() error {
 	volume := report.VolumeMeasurement
 	return peer.First(accepted(body.Cause),
 		peer.Want("trigger IMMER", true, report.UsageReportTrigger.Immer),
-		peer.Want("uplink octets", 84, volume.UplinkVolume),
-		peer.Want("downlink octets", 84, volume.DownlinkVolume),
+		peer.Want("uplink octets", *echoOctets, volume.UplinkVolume),
+		peer.Want("downlink octets", *echoOctets, volume.DownlinkVolume),
 		peer.Want("uplink packets", 1, volume.UplinkPktNum),
 		peer.Want("downlink packets", 1, volume.DownlinkPktNum))
 }
