@@ -123,12 +123,12 @@ void Store::set_installed(Seid seid, rules::SessionRules installed) {
 void Store::move(Seid seid, std::string owner, pfcp::FSeid cp) {
   const auto at = sessions_.find(seid);
   UPF_ASSERT(at != sessions_.end());
-  Session session = std::move(at->second);
-  sessions_.erase(at);
+  // In place: who holds a reference to the session (its own request, say) keeps it.
+  Session& session = at->second;
   index(session, false);
   session.owner = std::move(owner);
   session.cp = cp;
-  put(std::move(session));
+  index(session, true);
 }
 
 void Store::index(const Session& session, bool add) {
