@@ -60,7 +60,7 @@ std::string trigger_names(wire::Bytes trigger) {
       "EVEQU", "TEBUR", "IPMJL", "QUVTI", "EMRRE", "UPINT", "bit23", "bit24"};
   std::string names;
   for (std::size_t bit = 0; bit < std::min<std::size_t>(trigger.size() * 8, kNames.size()); ++bit) {
-    if ((trigger[bit / 8] >> (bit % 8) & 1U) == 0) continue;
+    if ((unsigned{trigger[bit / 8]} >> (bit % 8) & 1U) == 0) continue;
     if (!names.empty()) names += '+';
     names += kNames.at(bit);
   }
