@@ -62,25 +62,9 @@ def operated(topology, capture, plane, tmp_path):
 
 
 @pytest.fixture
-def smf(operated, topology):
-    made = n4.Smf(topology, net.SMF2)
-    made.associate()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def gnb(operated, topology):
-    made = gtp.Peer(topology, net.GNB1)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def host(operated, topology):
-    made = gtp.Host(topology)
-    yield made
-    made.close()
+def upf(operated):
+    """The daemon that conftest's SMF, gNB and host are peers of."""
+    return operated
 
 
 def ue_of(number):
