@@ -127,6 +127,13 @@ class NetnsWorld : public World {
     return std::exchange(outputs_, {});
   }
 
+  /// Waits for that many packets, without probes: for tests that count what the plane does.
+  std::vector<Output> await(std::size_t count) {
+    EXPECT_TRUE(collect_until([&] { return outputs_.size() >= count; }))
+        << outputs_.size() << " of " << count << " came";
+    return std::exchange(outputs_, {});
+  }
+
   std::vector<dataplane::Event> events() override {
     std::vector<dataplane::Event> all;
     pollfd ready{.fd = plane().event_descriptor(), .events = POLLIN, .revents = 0};
