@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "netlink/gtp5g/requests.hpp"
@@ -73,10 +74,11 @@ Controller::Controller(Settings settings, Parts parts)
 Controller::~Controller() {
   if (parts_.socket->broken()) {
     // One more call would hang the exit as well. The socket stays open: the call that hangs may go
-    // on one day, and on a link without a socket it would panic. Kept, not leaked: nothing is to
-    // hide real leaks from the sanitizer.
-    static auto& kept = *new std::vector<decltype(parts_.gtpu)>;
-    kept.push_back(std::move(parts_.gtpu));
+    // on one day, and on a link without a socket it would panic. Kept for good in a place that is
+    // never destroyed, and that the leak sanitizer can see.
+    using Kept = std::vector<decltype(parts_.gtpu)>;
+    static Kept* const kept = std::make_unique<Kept>().release();
+    kept->push_back(std::move(parts_.gtpu));
     return;
   }
   for (auto& [seid, session] : sessions_) {

@@ -114,7 +114,7 @@ ops::Actions Daemon::actions() {
     return std::string{"log level set"};
   };
   actions.reload = [this] {
-    const auto outcome = reload();
+    auto outcome = reload();
     if (outcome) log_.info("reload", *outcome);
     return outcome;
   };

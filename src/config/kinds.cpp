@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <limits>
 
 namespace upf::config {
@@ -128,7 +129,7 @@ std::optional<Duration> parse_duration(std::string_view text) {
   }
   // Beyond what a Duration holds there is nothing to configure; the kinds have narrower bounds.
   if (total > 9e18) return {};
-  return Duration{static_cast<Duration::rep>(total + 0.5)};
+  return Duration{Duration::rep{std::llround(total)}};
 }
 
 std::string print_duration(Duration value) {

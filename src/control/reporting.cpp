@@ -104,8 +104,8 @@ void Reporting::on_event(const dataplane::Overrun& /*event*/) {
 
 void Reporting::on_usage_timer() { take(core_.usage.on_timer(core_.now, core_.reader)); }
 
-void Reporting::take(usage::Outcome outcome) {
-  for (usage::SessionReports& one : outcome.reports) {
+void Reporting::take(const usage::Outcome& outcome) {
+  for (const usage::SessionReports& one : outcome.reports) {
     const session::Session* const session = core_.store.find(one.seid);
     if (session == nullptr) continue;
     core_.reports.add_usage(one.seid, {session->owner, session->cp}, one.reports);

@@ -28,7 +28,7 @@ class Reporting {
   bool on_expired(const n4::Expired& expired);
 
  private:
-  void take(usage::Outcome outcome);
+  void take(const usage::Outcome& outcome);
   /// Whom a report goes to, and how.
   struct Route {
     n4::Association* association{};

@@ -492,7 +492,7 @@ constexpr MemberRow at_least_one(const Def<ElementOf<P>>& ie) {
 
 /// Tables are made at compile time, so that too large a one does not compile.
 constexpr void check_size(std::span<const MemberRow> members) {
-  if (members.size() > kMaxMembers) UPF_ASSERT(!"more members than kMaxMembers");
+  UPF_ASSERT(members.size() <= kMaxMembers);
 }
 
 template <class G>

@@ -123,7 +123,7 @@ Check Draft::create(const Request& request) {
   }
   const auto each = [this](const auto& ies) -> Check {
     for (const auto& ie : ies) {
-      if (auto ok = create(ie); !ok) return ok;
+      if (auto ok = this->create(ie); !ok) return ok;
     }
     return {};
   };

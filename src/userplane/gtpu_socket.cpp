@@ -113,8 +113,11 @@ Result<GtpuSocket, std::string> GtpuSocket::open(const LocalAddress& local, bool
   if (ipv6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   if (shared) set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   // Too large outer packets are fragmented rather than lost (TS 29.281 4.2.2).
-  set(fd, ipv6 ? int{IPPROTO_IPV6} : int{IPPROTO_IP}, ipv6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
-      ipv6 ? IPV6_PMTUDISC_DONT : IP_PMTUDISC_DONT);
+  if (ipv6) {
+    set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT);
+  } else {
+    set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
+  }
   if (!local.interface.empty() &&
       ::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, local.interface.c_str(),
                    static_cast<socklen_t>(local.interface.size())) != 0) {

@@ -96,7 +96,9 @@ void MeteredPlane::count_rules(const rules::SessionRules& rules, int sign) {
   }
   std::string network = network_of(rules);
   if (!networks_.contains(network) && networks_.size() >= kNetworks) network = "other";
-  if ((networks_[network] += sign) == 0) networks_.erase(network);
+  auto& sessions = networks_[network];
+  sessions += sign;
+  if (sessions == 0) networks_.erase(network);
 }
 
 void MeteredPlane::count_change(const dataplane::Change& change) {

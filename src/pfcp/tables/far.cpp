@@ -15,7 +15,6 @@ using rows::leaf;
 using rows::low_bits;
 using rows::member;
 using rows::more_flags;
-using rows::spare;
 using namespace tables;
 
 /// The second octet came with Release 16.

@@ -14,7 +14,6 @@ using rows::flags;
 using rows::group;
 using rows::leaf;
 using rows::member;
-using rows::spare;
 using namespace tables;
 
 constexpr FieldRow kFTeid[] = {
