@@ -19,7 +19,8 @@ PLANES = os.environ.get("UPF_PLANES", "userspace,standin").split(",")
 
 def pytest_generate_tests(metafunc):
     if "plane" in metafunc.fixturenames:
-        metafunc.parametrize("plane", PLANES, scope="session")
+        planes = [plane for plane in PLANES if plane != "userspace"] if hasattr(metafunc.module, "KERNEL_PLANES_ONLY") else PLANES
+        metafunc.parametrize("plane", planes, scope="session")
 
 
 @pytest.fixture(scope="session")
