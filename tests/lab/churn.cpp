@@ -2,8 +2,8 @@
 //
 //   churn UPF SMF COUNT [PID]
 //
-// One line of JSON: cycles, cycles a second, and the resident memory of process PID after a tenth of
-// the cycles and at the end. Exit code 0 only if every request was accepted.
+// One line of JSON: cycles, cycles a second, and the resident memory of process PID after a tenth
+// of the cycles and at the end. Exit code 0 only if every request was accepted.
 
 #include <chrono>
 #include <cstdio>

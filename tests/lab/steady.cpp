@@ -1,12 +1,13 @@
-// steady: numbered packets at a steady rate through one PDU session, both ways, until standard input
-// ends; then one line of JSON that says what came of each of them.
+// steady: numbered packets at a steady rate through one PDU session, both ways, until standard
+// input ends; then one line of JSON that says what came of each of them.
 //
-//   steady ran=NETNS dn=NETNS upf=ADDRESS gnbs=ADDRESS[,ADDRESS] host=ADDRESS ue=ADDRESS teid=NUMBER
+//   steady ran=NETNS dn=NETNS upf=ADDRESS gnbs=ADDRESS[,ADDRESS] host=ADDRESS ue=ADDRESS
+//   teid=NUMBER
 //          [pps=1000] [octets=64]
 //
-// The host sends from port 7000 to the UE's port 5000; the UE's packets leave through the first gNB.
-// Lost and doubled packets are told by number, and so is where each downlink packet came out: gNB,
-// TEID and QFI. Octets are UDP payload.
+// The host sends from port 7000 to the UE's port 5000; the UE's packets leave through the first
+// gNB. Lost and doubled packets are told by number, and so is where each downlink packet came out:
+// gNB, TEID and QFI. Octets are UDP payload.
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -71,8 +72,8 @@ class Tally {
       if (times == 0 && ++lost_count <= kListed) lost.push_back(number);
       if (times > 1 && ++doubled_count <= kListed) doubled.push_back(number);
     }
-    return {{"sent", sent_.load()},      {"lost", lost_count},       {"doubled", doubled_count},
-            {"overtaken", overtaken_},   {"first_lost", lost},       {"first_doubled", doubled},
+    return {{"sent", sent_.load()},      {"lost", lost_count}, {"doubled", doubled_count},
+            {"overtaken", overtaken_},   {"first_lost", lost}, {"first_doubled", doubled},
             {"octets_by_100ms", slices_}};
   }
 
@@ -128,12 +129,13 @@ class Steady {
     Json places = Json::array();
     for (const auto& [place, count] : places_) {
       const auto& [gnb, teid, qfi] = place;
-      places.push_back({{"gnb", to_string(settings_.gnbs[gnb])}, {"teid", teid}, {"qfi", qfi},
+      places.push_back({{"gnb", to_string(settings_.gnbs[gnb])},
+                        {"teid", teid},
+                        {"qfi", qfi},
                         {"packets", count}});
     }
-    return {{"seconds", seconds_},           {"up", up_.to_json()},
-            {"down", down_.to_json()},       {"places", places},
-            {"end_markers", end_markers_},   {"strange", strange_}};
+    return {{"seconds", seconds_}, {"up", up_.to_json()},         {"down", down_.to_json()},
+            {"places", places},    {"end_markers", end_markers_}, {"strange", strange_}};
   }
 
  private:
@@ -171,9 +173,9 @@ class Steady {
     std::uint64_t number = 0;
     const auto started = Clock::now();
     while (sending_) {
-      const auto due = static_cast<std::uint64_t>(
-          std::chrono::duration<double>(Clock::now() - started).count() *
-          static_cast<double>(settings_.pps));
+      const auto due =
+          static_cast<std::uint64_t>(std::chrono::duration<double>(Clock::now() - started).count() *
+                                     static_cast<double>(settings_.pps));
       for (; number < due && sending_; ++number) {
         write_number(uplink_.data() + kUplinkHeader + kInnerHeaders, number);
         write_number(downlink.data(), number);
@@ -297,7 +299,8 @@ std::optional<Settings> settings_of(int argc, char** argv) {
 int run(int argc, char** argv) {
   const auto settings = settings_of(argc, argv);
   if (!settings) {
-    std::fputs("usage: steady ran=NETNS dn=NETNS upf= gnbs= host= ue= teid= [pps=] [octets=]\n", stderr);
+    std::fputs("usage: steady ran=NETNS dn=NETNS upf= gnbs= host= ue= teid= [pps=] [octets=]\n",
+               stderr);
     return 2;
   }
   Steady steady{*settings};
