@@ -200,9 +200,16 @@ class Smf:
             return message
         return None
 
-    def exchange(self, octets, sequence, seconds=5):
+    def exchange(self, octets, sequence, seconds=5, tries=3):
         """The response with that sequence number; Session Reports that come first are kept."""
-        self.send(octets)
+        while tries > 0:
+            self.send(octets)
+            if (response := self._await(sequence, seconds)) is not None:
+                return response
+            tries -= 1
+        return None
+
+    def _await(self, sequence, seconds):
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             message = self.receive(left)

@@ -2,16 +2,21 @@
 
 Each case names its row of the table "What is never sent" in netlink/gtp5g/README.md, and of cases.md where there is one.
 Beside it a session is live: it forwards before and after, and the kernel holds the same rules for it, octet for octet.
+After them the stateful fuzzer's sequences, with packets between the steps, for UPF_REPLAY_SECONDS (4).
 """
 
 import itertools
+import os
 import struct
+import subprocess
 
+import daemon
 import gtp
 import kernel
 import n4
 import net
 import pytest
+import table
 from scapy.contrib import pfcp
 from scapy.layers.inet import TCP
 from test_rules import received, volumes
@@ -22,6 +27,8 @@ KERNEL_PLANES_ONLY = True  # what the user-space plane does with the same messag
 TUNNEL = (0x2001, net.GNB1)
 LIVE_TEID, LIVE_TUNNEL = 0x77777777, (0x7702, net.GNB2)
 CONDITIONAL_MISSING, INVALID_POLICY, NO_RESOURCES = 67, 70, 75
+
+REPLAY = int(os.environ.get("UPF_REPLAY_SECONDS", "4"))
 
 CASES = {}
 
@@ -635,3 +642,14 @@ def a_packet_that_counts_less_than_nothing(w):
 def test_never_send(world, name):
     CASES[name](world)
     world.untouched()
+
+
+def test_fuzzed_sequences_with_packets_between(plane, capable):
+    options = ["--standin"] if plane == "standin" else []
+    done = subprocess.run(
+        [daemon.BUILD / "replay", *options, "--seconds", str(REPLAY), daemon.ROOT / "tests/fuzz/corpus/fuzz_sequence"],
+        capture_output=True, text=True, timeout=REPLAY * 2 + 120)
+    lines = done.stdout.splitlines()
+    table.row("fuzzed sequences", plane, *[line for line in lines if line.startswith("seed")], *lines[-8:-7],
+              "; ".join(line for line in lines if line.startswith("gtp5g_")))
+    assert done.returncode == 0, done.stdout + done.stderr

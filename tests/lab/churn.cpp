@@ -30,7 +30,7 @@ Session session_of(std::uint64_t cycle) {
   return session;
 }
 
-Result<void, std::string> cycle(Smf& smf, std::uint64_t number, Ipv4 gnb) {
+[[nodiscard]] Result<void, std::string> cycle(Smf& smf, std::uint64_t number, Ipv4 gnb) {
   const auto made = smf.establish(session_of(number));
   if (!made) return failure(made.error());
   if (made->cause != 1) return failure("establishment: cause " + std::to_string(made->cause));

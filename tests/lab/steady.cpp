@@ -85,7 +85,7 @@ class Tally {
   std::vector<std::uint64_t> slices_{};
 };
 
-Result<void, std::string> enter(const std::string& netns) {
+[[nodiscard]] Result<void, std::string> enter(const std::string& netns) {
   const Socket there{::open(("/run/netns/" + netns).c_str(), O_RDONLY | O_CLOEXEC)};
   if (there.fd() < 0 || ::setns(there.fd(), CLONE_NEWNET) != 0) {
     return failure(errno_text("network namespace " + netns));
@@ -220,19 +220,21 @@ class Steady {
       const ssize_t size = ::recvfrom(gnbs_[index].fd(), buffer_, sizeof buffer_, MSG_DONTWAIT,
                                       reinterpret_cast<sockaddr*>(&from), &length);
       if (size < 0) return;
-      const auto packet = parse_gtpu({buffer_, static_cast<std::size_t>(size)});
-      if (!packet) {
-        ++strange_;
-      } else if (packet->type == kEndMarker) {
-        ++end_markers_;
-      } else if (packet->type == kEchoRequest) {
-        answer_echo(index, packet->sequence.value_or(0), from);
-      } else if (packet->type == kGPdu && packet->payload.size() >= kInnerHeaders) {
-        ++places_[{index, packet->teid, packet->qfi ? static_cast<int>(*packet->qfi) : -1}];
-        count(down_, packet->payload.subspan(kInnerHeaders));
-      } else {
-        ++strange_;
-      }
+      on_datagram(index, {buffer_, static_cast<std::size_t>(size)}, from);
+    }
+  }
+
+  void on_datagram(std::size_t index, wire::Bytes datagram, const sockaddr_in& from) {
+    const auto packet = parse_gtpu(datagram);
+    if (packet && packet->type == kEndMarker) {
+      ++end_markers_;
+    } else if (packet && packet->type == kEchoRequest) {
+      answer_echo(index, packet->sequence.value_or(0), from);
+    } else if (packet && packet->type == kGPdu && packet->payload.size() >= kInnerHeaders) {
+      ++places_[{index, packet->teid, packet->qfi ? static_cast<int>(*packet->qfi) : -1}];
+      count(down_, packet->payload.subspan(kInnerHeaders));
+    } else {
+      ++strange_;
     }
   }
 

@@ -1,0 +1,27 @@
+"""Sessions that come and go, UPF_CHURN of them (300): what is left?"""
+
+import json
+import os
+
+import daemon
+import kernel
+import net
+import table
+
+CHURN = int(os.environ.get("UPF_CHURN", "300"))
+
+
+# cases.md 81
+def test_sessions_come_and_go(upf, plane, topology):
+    module = kernel.Gtp5g(topology.upf) if plane == "gtp5g" else None
+    output = topology.ran.run(daemon.BUILD / "churn", net.UPF, net.SMF1, CHURN, upf.process.pid)
+    seen = json.loads(output)
+    left = module.counts() if module else "not looked at"
+    table.row("sessions that come and go", plane, f"{seen['cycles']} cycles, {seen['per_second']} a second",
+              f"resident {seen['kib_after_a_tenth']} KiB after a tenth, {seen['kib_at_the_end']} KiB at the end",
+              f"kernel rules left: {left}")
+    assert seen["cycles"] == CHURN
+    assert seen["kib_at_the_end"] <= seen["kib_after_a_tenth"] + 1024, "resident memory grows"
+    if module:
+        assert set(left.values()) == {0}
+        module.close()
