@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/n4/answer_cache.hpp"
 #include "upf/base/assert.hpp"
 
 namespace upf::n4 {
@@ -37,24 +38,36 @@ wire::Octets version_not_supported(const Header& header) {
 
 }  // namespace
 
-std::size_t Endpoint::KeyHash::operator()(const RequestKey& key) const noexcept {
-  const std::size_t low =
-      (static_cast<std::size_t>(key.sequence) << 8U) | static_cast<std::size_t>(key.type);
-  return std::hash<SocketAddress>{}(key.peer) * 0x9e3779b97f4a7c15ULL ^ low * 0xff51afd7ed558ccdULL;
-}
+/// Of known peers and of all others. A request stays where it was put when its peer becomes known.
+struct Endpoint::Caches {
+  explicit Caches(const Settings& settings) : known(settings.known), unknown(settings.unknown) {}
+  AnswerCache known;
+  AnswerCache unknown;
+
+  [[nodiscard]] const AnswerCache::Entry* find(const RequestKey& key) const {
+    const auto* entry = known.find(key);
+    return entry != nullptr ? entry : unknown.find(key);
+  }
+  void erase(const RequestKey& key) {
+    if (!known.erase(key)) (void)unknown.erase(key);
+  }
+  void drop_old(TimePoint now) {
+    known.drop_old(now);
+    unknown.drop_old(now);
+  }
+};
 
 Endpoint::Endpoint(const Settings& settings)
     : settings_(settings),
-      known_{.limits = settings.known},
-      unknown_{.limits = settings.unknown},
+      caches_(std::make_unique<Caches>(settings)),
       sequence_(settings.first_sequence & kLastSequence) {}
+Endpoint::~Endpoint() = default;
 
 Input Endpoint::on_datagram(const Now& now, const SocketAddress& from, wire::Bytes datagram) {
   Input input;
   if (datagram.empty()) return input;  // says nothing, asks nothing
   ++counters_.received;
-  drop_old(known_, now.steady);
-  drop_old(unknown_, now.steady);
+  caches_->drop_old(now.steady);
   // TS 29.244 6.5, 7.2.1A: messages in one datagram follow each other where FO is set.
   for (wire::Bytes rest = datagram; !rest.empty();) {
     const std::optional<Header> header = read_header(rest);
@@ -95,30 +108,23 @@ void Endpoint::on_request(const Now& now, const SocketAddress& from, const Heade
   const RequestKey key{from, header.sequence, header.type};
   if (header.type != MessageType::HeartbeatRequest) {
     const std::size_t digest = digest_of(message);
-    if (const auto found = index_.find(key); found != index_.end()) {
-      const Seen& seen = *found->second.at;
-      if (seen.digest == digest) {
-        if (seen.answered) {
+    if (const auto* seen = caches_->find(key); seen != nullptr) {
+      if (seen->digest == digest) {
+        if (seen->answered) {
           ++counters_.repeated_answered;
-          input.send.push_back({from, seen.answer});
+          const wire::Bytes answer = seen->answer();
+          input.send.push_back({from, {answer.begin(), answer.end()}});
         } else {
           ++counters_.repeated_dropped;
         }
         return;
       }
-      drop(found->second);
+      caches_->erase(key);
     }
-    remember(now, key, digest);
+    AnswerCache& cache = known_peers_.contains(from.ip) ? caches_->known : caches_->unknown;
+    cache.add(key, digest, now.steady + settings_.keep_answers);
   }
   input.received.emplace_back(Request{key, header, message.subspan(header.size()), invalid_length});
-}
-
-void Endpoint::remember(const Now& now, const RequestKey& key, std::size_t digest) {
-  Lane& lane = known_peers_.contains(key.peer.ip) ? known_ : unknown_;
-  lane.seen.push_back(
-      {.key = key, .digest = digest, .expires = now.steady + settings_.keep_answers});
-  index_.emplace(key, Place{&lane, std::prev(lane.seen.end())});
-  shrink(lane);
 }
 
 void Endpoint::on_response(const SocketAddress& from, const Header& header, wire::Bytes message,
@@ -160,20 +166,11 @@ std::optional<std::uint32_t> Endpoint::match(const SocketAddress& from,
 }
 
 Datagram Endpoint::answer(const RequestKey& key, wire::Octets message) {
-  if (const auto found = index_.find(key); found != index_.end()) {
-    Lane& lane = *found->second.lane;
-    Seen& seen = *found->second.at;
-    lane.octets += message.size() - seen.answer.size();
-    seen.answered = true;
-    seen.answer = message;
-    shrink(lane);
-  }
+  if (!caches_->known.answer(key, message)) (void)caches_->unknown.answer(key, message);
   return {key.peer, std::move(message)};
 }
 
-void Endpoint::abandon(const RequestKey& key) {
-  if (const auto found = index_.find(key); found != index_.end()) drop(found->second);
-}
+void Endpoint::abandon(const RequestKey& key) { caches_->erase(key); }
 
 std::optional<OwnRequest> Endpoint::request(const Now& now, const SocketAddress& to,
                                             wire::Octets message, std::vector<Datagram>& send) {
@@ -208,8 +205,7 @@ void Endpoint::finish(std::map<std::uint32_t, Own>::iterator own) {
 
 Timeouts Endpoint::on_timer(const Now& now) {
   Timeouts out;
-  drop_old(known_, now.steady);
-  drop_old(unknown_, now.steady);
+  caches_->drop_old(now.steady);
   while (!due_.empty() && due_.begin()->first <= now.steady) {
     const std::uint32_t sequence = due_.begin()->second;
     const auto at = own_.find(sequence);
@@ -245,36 +241,15 @@ void Endpoint::set_known(const IpAddress& peer, bool known) {
 }
 
 void Endpoint::forget_answers(const IpAddress& peer) {
-  for (Lane* lane : {&known_, &unknown_}) {
-    for (auto at = lane->seen.begin(); at != lane->seen.end();) {
-      const auto next = std::next(at);
-      if (at->key.peer.ip == peer && at->answered) drop({lane, at});
-      at = next;
-    }
-  }
+  caches_->known.erase_answers_to(peer);
+  caches_->unknown.erase_answers_to(peer);
 }
 
-std::size_t Endpoint::cached_octets() const { return known_.octets + unknown_.octets; }
-
-void Endpoint::drop(const Place& place) {
-  place.lane->octets -= place.at->answer.size();
-  index_.erase(place.at->key);
-  place.lane->seen.erase(place.at);
+std::size_t Endpoint::cached_octets() const {
+  return caches_->known.octets() + caches_->unknown.octets();
 }
-
-void Endpoint::drop_old(Lane& lane, const TimePoint& now) {
-  while (!lane.seen.empty() && lane.seen.front().expires <= now) {
-    drop({&lane, lane.seen.begin()});
-  }
-}
-
-// The oldest go first. One that is not answered yet goes too: its answer is then sent without being
-// remembered.
-void Endpoint::shrink(Lane& lane) {
-  while (!lane.seen.empty() &&
-         (lane.seen.size() > lane.limits.entries || lane.octets > lane.limits.octets)) {
-    drop({&lane, lane.seen.begin()});
-  }
+std::size_t Endpoint::cached_entries() const {
+  return caches_->known.size() + caches_->unknown.size();
 }
 
 }  // namespace upf::n4

@@ -3,11 +3,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -115,6 +114,9 @@ class Endpoint {
   };
 
   explicit Endpoint(const Settings& settings);
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+  ~Endpoint();
 
   [[nodiscard]] Input on_datagram(const Now& now, const SocketAddress& from, wire::Bytes datagram);
   [[nodiscard]] Timeouts on_timer(const Now& now);
@@ -148,29 +150,10 @@ class Endpoint {
 
   [[nodiscard]] const EndpointCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t cached_octets() const;
-  [[nodiscard]] std::size_t cached_entries() const { return index_.size(); }
+  [[nodiscard]] std::size_t cached_entries() const;
 
  private:
-  struct KeyHash {
-    std::size_t operator()(const RequestKey& key) const noexcept;
-  };
-  struct Seen {
-    RequestKey key{};
-    std::size_t digest{};  ///< of the request's octets
-    bool answered{};
-    wire::Octets answer{};
-    TimePoint expires{};
-  };
-  /// Oldest first.
-  struct Lane {
-    CacheLimits limits{};
-    std::list<Seen> seen{};
-    std::size_t octets{};
-  };
-  struct Place {
-    Lane* lane{};
-    std::list<Seen>::iterator at{};
-  };
+  struct Caches;
   struct Own {
     SocketAddress to{};
     pfcp::MessageType type{};
@@ -187,17 +170,11 @@ class Endpoint {
                    bool invalid_length, Input& input);
   [[nodiscard]] std::optional<std::uint32_t> match(const SocketAddress& from,
                                                    const Header& header) const;
-  void remember(const Now& now, const RequestKey& key, std::size_t digest);
-  void drop(const Place& place);
-  void drop_old(Lane& lane, const TimePoint& now);
-  void shrink(Lane& lane);
   [[nodiscard]] std::uint32_t next_sequence();
   void finish(std::map<std::uint32_t, Own>::iterator own);
 
   Settings settings_;
-  Lane known_;
-  Lane unknown_;
-  std::unordered_map<RequestKey, Place, KeyHash> index_;
+  std::unique_ptr<Caches> caches_;
   std::set<IpAddress> known_peers_;
   std::map<std::uint32_t, Own> own_;  ///< by sequence number
   std::set<std::pair<TimePoint, std::uint32_t>> due_;
