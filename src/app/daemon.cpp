@@ -52,6 +52,16 @@ void write(Log& log, control::LogRecord record) {
             std::move(fields));
 }
 
+template <class T>
+void append(std::vector<T>& all, std::vector<T> more) {
+  if (all.empty()) {
+    all = std::move(more);
+  } else {
+    all.insert(all.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  }
+}
+
 std::string busy_text(const Host& host, const SocketAddress& local) {
   const auto owner = host.owner_of_udp_port(local.port);
   return fmt::format(
@@ -145,7 +155,12 @@ Result<void, std::string> Daemon::watch() {
 
 Result<void, std::string> Daemon::open_operations() {
   started_ = runtime::now();
-  control_ = std::make_unique<control::UpFunction>(control_settings(config_, started_), *plane_);
+  control::Settings settings = control_settings(config_, started_);
+  // Records of any level belong into the traces that are running.
+  settings.log_wanted = [this](control::LogRecord::Level level) {
+    return log_.enabled(level_of(level)) || (operations_ && operations_->follower().active());
+  };
+  control_ = std::make_unique<control::UpFunction>(std::move(settings), *plane_);
   operations_ = std::make_unique<ops::Operations>(
       ops::Scene{config_, path_, KUPF_VERSION, n4_->local(), started_, *control_, *plane_, meter_,
                  log_, draining_},
@@ -205,12 +220,20 @@ void Daemon::on_n4() {
     log_.warn("n4", runtime::to_string(batch.error()) + ", ignoring");
     return;
   }
+  // All answers of a batch in one system call, behind the last request of it: an SMF that sends
+  // many at once waits for the last of them.
+  control::Output all;
   for (const auto& datagram : *batch) {
     const Now now = runtime::now();
     meter_.on_datagram(metrics::Direction::In, datagram.from, datagram.octets, now.wall);
     operations_->follower().begin(datagram.from, datagram.octets);
-    act(control_->on_datagram(now, datagram.from, datagram.octets));
+    control::Output one = control_->on_datagram(now, datagram.from, datagram.octets);
+    account(now.wall, one);
+    append(all.send, std::move(one.send));
+    append(all.log, std::move(one.log));
+    all.wake_at = one.wake_at;
   }
+  if (!batch->empty()) carry_out(std::move(all));
 }
 
 void Daemon::on_plane() {
@@ -218,7 +241,10 @@ void Daemon::on_plane() {
   if (!events.empty()) act(control_->on_plane_events(runtime::now(), events));
 }
 
-void Daemon::on_timer() { act(control_->on_timer(runtime::now())); }
+void Daemon::on_timer() {
+  armed_.reset();  // it has gone off
+  act(control_->on_timer(runtime::now()));
+}
 
 void Daemon::on_stop() {
   if (stopping_) return;
@@ -229,6 +255,7 @@ void Daemon::on_stop() {
   ::alarm(kStopSeconds);
   act(control_->shutdown(runtime::now()));
   loop_.set_timer(timer_, {});
+  armed_.reset();
   loop_.stop(0);
 }
 
@@ -246,18 +273,26 @@ void Daemon::on_tick() {
 }
 
 void Daemon::act(control::Output output) {
-  const WallTime at = runtime::now().wall;
+  account(runtime::now().wall, output);
+  carry_out(std::move(output));
+}
+
+void Daemon::account(WallTime at, const control::Output& output) {
   for (const auto& served : output.served) meter_.on_served(served);
   for (const auto& datagram : output.send) {
     meter_.on_datagram(metrics::Direction::Out, datagram.to, datagram.octets, at);
   }
   operations_->follower().end(at, n4_->local(), output);
+}
+
+void Daemon::carry_out(control::Output output) {
   if (const std::size_t refused = n4_->send(output.send); refused != 0) {
     meter_.on_send_failures(refused);
     log_.warn("n4", "datagrams that the kernel didn't take, ignoring",
               {{"count", std::to_string(refused)}});
   }
-  loop_.set_timer(timer_, output.wake_at);
+  if (armed_ != output.wake_at) loop_.set_timer(timer_, output.wake_at);
+  armed_ = output.wake_at;
   for (auto& record : output.log) write(log_, std::move(record));
 }
 

@@ -56,8 +56,11 @@ class Daemon {
   /// operator.
   [[nodiscard]] ops::Actions::Outcome reload();
   void on_reload();
-  /// Does what the control half asks for.
+  /// Does what the control half asks for: account(), then carry_out().
   void act(control::Output output);
+  /// Tells the metrics and whoever follows a subscriber.
+  void account(WallTime at, const control::Output& output);
+  void carry_out(control::Output output);
 
   config::Config config_;
   std::string path_;
@@ -70,6 +73,7 @@ class Daemon {
   std::unique_ptr<control::UpFunction> control_{};
   std::vector<runtime::Loop::Source> sources_{};
   runtime::Loop::Source timer_{};
+  std::optional<TimePoint> armed_{};  ///< what timer_ is set to
   runtime::Loop::Source tick_{};
   Now started_{};
   metrics::N4Meter meter_{};

@@ -132,6 +132,7 @@ void Core::answer_octets(const n4::Request& request, wire::Octets octets) {
 }
 
 void Core::log(LogRecord record) {
+  if (!wants(record.level)) return;
   if (settings.clock && !record.procedure.empty()) record.took = settings.clock() - began_at;
   out.log.push_back(std::move(record));
 }
@@ -153,6 +154,7 @@ void Core::wake_by(std::optional<TimePoint> at) {
 
 void Core::log_session(LogRecord::Level level, const session::Session& session,
                        std::string procedure, std::string text, std::string peer) {
+  if (!wants(level)) return;
   log({.level = level,
        .text = std::move(text),
        .procedure = std::move(procedure),

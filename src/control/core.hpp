@@ -83,6 +83,10 @@ struct Core {
     return endpoint.request(now, to, pfcp::encode(message, {.seid = peer_seid}), out.send);
   }
 
+  /// Texts for a record that nobody reads need not be made.
+  [[nodiscard]] bool wants(LogRecord::Level level) const {
+    return !settings.log_wanted || settings.log_wanted(level);
+  }
   void log(LogRecord record);
   void log_session(LogRecord::Level level, const session::Session& session, std::string procedure,
                    std::string text, std::string peer = {});

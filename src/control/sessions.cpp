@@ -45,14 +45,13 @@ pfcp::FSeid up_f_seid(const Settings& settings, const pfcp::FSeid& peer) {
 void Sessions::on_establishment(const n4::Request& request) {
   const auto cp = pfcp::peek_f_seid(request.body);
   const Seid peer_seid = cp ? cp->seid : Seid{};
-  const std::string peer = to_string(request.key.peer);
   pfcp::SessionEstablishmentResponse response{.node_id = core_.node};
   const auto refuse_with = [&](const session::Refusal& refusal) {
     refuse(response, refusal);
     core_.log({.level = Level::Warning,
                .text = "refused: " + reason_of(refusal),
                .procedure = "session-establishment",
-               .peer = peer});
+               .peer = to_string(request.key.peer)});
     core_.answer(request, response, peer_seid);
   };
 
@@ -76,8 +75,11 @@ void Sessions::on_establishment(const n4::Request& request) {
   sets_.put(seid, decoded->fq_csids, decoded->group_id);
   add_load(core_, accepted, association);
   const session::Session& session = *core_.store.find(seid);
-  core_.log_session(Level::Info, session, "session-establishment",
-                    "session established " + counts_of(session.rules), peer);
+  if (core_.wants(Level::Info)) {
+    core_.log_session(Level::Info, session, "session-establishment",
+                      "session established " + counts_of(session.rules),
+                      to_string(request.key.peer));
+  }
   core_.answer(request, accepted, peer_seid);
 }
 
@@ -116,8 +118,10 @@ void Sessions::on_modification(const n4::Request& request) {
   sets_.put(seid, decoded->fq_csids, decoded->group_id);
   add_load(core_, accepted, association_of(after));
   settle_pages(after);
-  core_.log_session(Level::Info, after, "session-modification",
-                    "session modified " + counts_of(after.rules), to_string(request.key.peer));
+  if (core_.wants(Level::Info)) {
+    core_.log_session(Level::Info, after, "session-modification",
+                      "session modified " + counts_of(after.rules), to_string(request.key.peer));
+  }
   auto [octets, left] = encode_with_usage(std::move(accepted),
                                           {.seid = after.cp.seid, .sequence = request.key.sequence},
                                           std::move(*done), core_.settings.max_message_octets);
@@ -147,18 +151,21 @@ void Sessions::on_deletion(const n4::Request& request) {
   const ReportTarget target{session.owner, session.cp};
   if (request.invalid_length) return refuse_with(invalid_length(), target.cp.seid);
   add_load(core_, response, association_of(session));
-  LogRecord record{.level = Level::Info,
-                   .text = "session deleted",
-                   .procedure = "session-deletion",
-                   .seid = seid,
-                   .peer = to_string(request.key.peer),
-                   .ue_address = ue_address_of(session)};
+  LogRecord record{};
+  if (core_.wants(Level::Info)) {
+    record = {.level = Level::Info,
+              .text = "session deleted",
+              .procedure = "session-deletion",
+              .seid = seid,
+              .peer = to_string(request.key.peer),
+              .ue_address = ue_address_of(session)};
+  }
   auto done = execute(session::plan_deletion(core_.sessions, session), &session.installed);
   if (!done) return refuse_with(done.error(), target.cp.seid);
 
   sets_.erase(seid);
   orphans_.erase(seid);
-  core_.log(std::move(record));
+  if (record.seid) core_.log(std::move(record));
   response.cause = pfcp::Cause::RequestAccepted;
   // What was not sent yet goes along: the CP function won't know the session afterwards.
   Reports reports = core_.reports.take_waiting_usage(seid);

@@ -110,7 +110,9 @@ void enlarge_buffer(int fd, int forced, int plain) {
 }  // namespace
 
 struct UdpSocket::Buffers {
-  std::vector<std::uint8_t> octets = std::vector<std::uint8_t>(kBatch * kLargest);
+  // Not zeroed: memory is used only as far as datagrams reach.
+  std::unique_ptr<std::uint8_t[]> octets =
+      std::make_unique_for_overwrite<std::uint8_t[]>(kBatch * kLargest);
   std::array<iovec, kBatch> parts{};
   std::array<AnyAddress, kBatch> peers{};
   std::array<Control, kBatch> controls{};
@@ -151,7 +153,7 @@ Result<UdpSocket, SystemError> UdpSocket::bind(const SocketAddress& local) {
 Result<std::span<const Received>, SystemError> UdpSocket::receive() {
   Buffers& b = *buffers_;
   for (std::size_t i = 0; i < kBatch; ++i) {
-    b.parts[i] = {b.octets.data() + i * kLargest, kLargest};
+    b.parts[i] = {b.octets.get() + i * kLargest, kLargest};
     msghdr& header = b.messages[i].msg_hdr;
     header = {};
     header.msg_name = &b.peers[i];
@@ -170,7 +172,7 @@ Result<std::span<const Received>, SystemError> UdpSocket::receive() {
   for (std::size_t i = 0; i < arrived; ++i) {
     b.received[i].from = from_kernel(b.peers[i]);
     b.received[i].to = local_address(b.messages[i].msg_hdr).value_or(local_.ip);
-    b.received[i].octets = {b.octets.data() + i * kLargest, b.messages[i].msg_len};
+    b.received[i].octets = {b.octets.get() + i * kLargest, b.messages[i].msg_len};
   }
   return std::span<const Received>{b.received.data(), arrived};
 }

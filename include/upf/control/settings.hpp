@@ -10,6 +10,7 @@
 
 #include "upf/base/address.hpp"
 #include "upf/base/clock.hpp"
+#include "upf/control/output.hpp"
 #include "upf/session/plan.hpp"
 
 namespace upf::control {
@@ -63,6 +64,8 @@ struct Settings {
 
   /// For durations in log records and load measures; may be empty.
   std::function<TimePoint()> clock{};
+  /// Whether anybody reads log records of the level now: the others are not made. Empty: all are.
+  std::function<bool(LogRecord::Level)> log_wanted{};
   /// Uniform 64-bit numbers for SEIDs and TEIDs: the kernel's in production, seeded in tests.
   std::function<std::uint64_t()> random{};
 };

@@ -27,10 +27,10 @@ struct Sending {
 
 /// A non-blocking UDP socket that reads and writes in batches.
 ///
-/// Limits: 32 datagrams of up to 65,535 octets a call, so nothing is ever cut.
+/// Limits: 64 datagrams of up to 65,535 octets a call, so nothing is ever cut.
 class UdpSocket {
  public:
-  static constexpr std::size_t kBatch = 32;
+  static constexpr std::size_t kBatch = 64;
 
   [[nodiscard]] static Result<UdpSocket, SystemError> bind(const SocketAddress& local);
   UdpSocket(UdpSocket&&) noexcept;
