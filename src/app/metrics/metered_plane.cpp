@@ -43,7 +43,7 @@ double seconds(MeteredPlane::Time time) { return std::chrono::duration<double>(t
 
 }  // namespace
 
-std::string network_of(const rules::SessionRules& rules) {
+std::string_view network_of(const rules::SessionRules& rules) {
   for (const auto& pdr : rules.pdrs) {
     if (pdr.source_interface == rules::Interface::Core && !pdr.network_instance.empty()) {
       return pdr.network_instance;
@@ -94,16 +94,25 @@ void MeteredPlane::count_rules(const rules::SessionRules& rules, int sign) {
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     rules_[i] += sign * static_cast<std::int64_t>(sizes[i]);
   }
-  std::string network = network_of(rules);
-  if (!networks_.contains(network) && networks_.size() >= kNetworks) network = "other";
-  auto& sessions = networks_[network];
-  sessions += sign;
-  if (sessions == 0) networks_.erase(network);
+}
+
+void MeteredPlane::count_network(std::string_view network, int sign) {
+  auto at = networks_.find(network);
+  if (at == networks_.end()) {
+    if (networks_.size() >= kNetworks) network = "other";
+    at = networks_.try_emplace(std::string{network}).first;
+  }
+  at->second += sign;
+  if (at->second == 0) networks_.erase(at);
 }
 
 void MeteredPlane::count_change(const dataplane::Change& change) {
   if (change.before != nullptr) count_rules(*change.before, -1);
   if (change.after != nullptr) count_rules(*change.after, +1);
+  const bool stays = change.before != nullptr && change.after != nullptr &&
+                     network_of(*change.before) == network_of(*change.after);
+  if (change.before != nullptr && !stays) count_network(network_of(*change.before), -1);
+  if (change.after != nullptr && !stays) count_network(network_of(*change.after), +1);
   if (change.before == nullptr && change.after != nullptr) {
     ++totals_.established;
     ++totals_.sessions;

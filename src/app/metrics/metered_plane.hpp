@@ -56,6 +56,7 @@ class MeteredPlane final : public dataplane::DataPlane {
   };
   void count_change(const dataplane::Change& change);
   void count_rules(const rules::SessionRules& rules, int sign);
+  void count_network(std::string_view network, int sign);
 
   std::unique_ptr<dataplane::DataPlane> inner_;
   Observer observer_{};
@@ -63,11 +64,11 @@ class MeteredPlane final : public dataplane::DataPlane {
   Call reads_{};
   std::map<std::string_view, std::uint64_t> events_{};
   std::array<std::int64_t, 5> rules_{};  ///< PDR, FAR, QER, URR, BAR
-  std::map<std::string, std::int64_t> networks_{};
+  std::map<std::string, std::int64_t, std::less<>> networks_{};
   Totals totals_{};
 };
 
 /// The sessions' way to the data network: the network instance of the rules' Core side, or "".
-[[nodiscard]] std::string network_of(const rules::SessionRules& rules);
+[[nodiscard]] std::string_view network_of(const rules::SessionRules& rules);
 
 }  // namespace upf::app::metrics

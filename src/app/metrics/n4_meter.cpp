@@ -90,8 +90,9 @@ double seconds(std::chrono::nanoseconds time) {
 std::string label_of(pfcp::MessageType type) { return label_from(pfcp::to_string(type)); }
 std::string label_of(pfcp::Cause cause) { return label_from(pfcp::to_string(cause)); }
 
-std::string N4Meter::name_of(const IpAddress& peer) const {
-  return peers_.contains(peer) ? to_string(peer) : std::string{"other"};
+N4Meter::Counts& N4Meter::counts_of(const IpAddress& peer) {
+  const auto known = peers_.find(peer);
+  return known == peers_.end() ? others_ : known->second;
 }
 
 void N4Meter::on_datagram(Direction direction, const SocketAddress& peer, wire::Bytes datagram,
@@ -110,7 +111,8 @@ void N4Meter::on_datagram(Direction direction, const SocketAddress& peer, wire::
     return;
   }
   if (pfcp::is_response(type)) on_answer(direction, peer, type, seid, in.rest(), at);
-  ++messages_[{direction, type, name_of(peer.ip)}];
+  ++counts_of(peer.ip).messages.at(
+      static_cast<std::size_t>(direction))[static_cast<std::uint8_t>(type)];
   if (direction == Direction::Out) count_reports(type, in.rest());
 }
 
@@ -131,9 +133,9 @@ void N4Meter::on_answer(Direction direction, const SocketAddress& peer, Type typ
   if (!found) return;
   if (type == Type::AssociationSetupResponse && pfcp::is_acceptance(record.cause) &&
       peers_.size() < kPeers) {
-    peers_.insert(peer.ip);
+    peers_.try_emplace(peer.ip);
   }
-  ++answers_[{direction, type, record.cause, name_of(peer.ip)}];
+  ++counts_of(peer.ip).answers[{direction, type, record.cause}];
   if (direction == Direction::In || pfcp::is_acceptance(record.cause)) return;
   ++totals_.refused;
   refusals_.push_front(std::move(record));
@@ -162,7 +164,9 @@ void N4Meter::count_reports(Type type, wire::Bytes body) {
 
 void N4Meter::on_served(const control::Served& served) {
   if (!pfcp::is_known(served.type)) return;  // a peer could make up 256 of them
-  Timing& timing = timings_[served.type];
+  auto& of_type = timings_[static_cast<std::uint8_t>(served.type)];
+  if (!of_type) of_type = std::make_unique<Timing>();
+  Timing& timing = *of_type;
   timing.decode.observe(seconds(served.decode));
   timing.plan.observe(seconds(served.plan));
   timing.plane.observe(seconds(served.plane));
@@ -170,23 +174,32 @@ void N4Meter::on_served(const control::Served& served) {
   timing.total.observe(seconds(served.decode + served.plan + served.plane + served.answer));
 }
 
-void N4Meter::expose(Exposition& to) const {
-  for (const auto& [key, count] : messages_) {
-    const auto& [direction, type, peer] = key;
-    to.add(
-        "kupf_pfcp_messages_total",
-        {{"direction", std::string{text_of(direction)}}, {"type", label_of(type)}, {"peer", peer}},
-        static_cast<double>(count));
+void N4Meter::expose_peer(Exposition& to, const std::string& name, const Counts& counts) {
+  for (const Direction direction : {Direction::In, Direction::Out}) {
+    const auto& of_types = counts.messages.at(static_cast<std::size_t>(direction));
+    for (std::size_t type = 0; type < of_types.size(); ++type) {
+      if (of_types[type] == 0) continue;
+      to.add("kupf_pfcp_messages_total",
+             {{"direction", std::string{text_of(direction)}},
+              {"type", label_of(static_cast<Type>(type))},
+              {"peer", name}},
+             static_cast<double>(of_types[type]));
+    }
   }
-  for (const auto& [key, count] : answers_) {
-    const auto& [direction, type, cause, peer] = key;
+  for (const auto& [key, count] : counts.answers) {
+    const auto& [direction, type, cause] = key;
     to.add("kupf_pfcp_answers_total",
            {{"direction", std::string{text_of(direction)}},
             {"type", label_of(type)},
             {"cause", label_of(cause)},
-            {"peer", peer}},
+            {"peer", name}},
            static_cast<double>(count));
   }
+}
+
+void N4Meter::expose(Exposition& to) const {
+  expose_peer(to, "other", others_);
+  for (const auto& [peer, counts] : peers_) expose_peer(to, to_string(peer), counts);
   for (const Direction direction : {Direction::In, Direction::Out}) {
     to.add("kupf_pfcp_octets_total", {{"direction", std::string{text_of(direction)}}},
            static_cast<double>(octets_[static_cast<std::size_t>(direction)]));
@@ -200,13 +213,15 @@ void N4Meter::expose(Exposition& to) const {
     to.add("kupf_usage_reports_total", {{"trigger", std::string{trigger}}},
            static_cast<double>(count));
   }
-  for (const auto& [type, timing] : timings_) {
+  for (std::size_t type = 0; type < timings_.size(); ++type) {
+    const Timing* const timing = timings_[type].get();
+    if (timing == nullptr) continue;
     for (const auto& [stage, histogram] :
-         {std::pair{"decode", &timing.decode}, std::pair{"plan", &timing.plan},
-          std::pair{"plane", &timing.plane}, std::pair{"answer", &timing.answer},
-          std::pair{"total", &timing.total}}) {
-      to.add("kupf_pfcp_request_duration_seconds", {{"type", label_of(type)}, {"stage", stage}},
-             *histogram);
+         {std::pair{"decode", &timing->decode}, std::pair{"plan", &timing->plan},
+          std::pair{"plane", &timing->plane}, std::pair{"answer", &timing->answer},
+          std::pair{"total", &timing->total}}) {
+      to.add("kupf_pfcp_request_duration_seconds",
+             {{"type", label_of(static_cast<Type>(type))}, {"stage", stage}}, *histogram);
     }
   }
 }

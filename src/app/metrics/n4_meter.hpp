@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <set>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "src/app/metrics/exposition.hpp"
 #include "upf/base/address.hpp"
@@ -65,21 +66,27 @@ class N4Meter {
     Histogram total{};
   };
   using Type = pfcp::MessageType;
+  /// Of one peer, or of all that have no name. What comes with each message is a plain index: type
+  /// for messages; for answers, which come with few causes, a short ordered list will do.
+  struct Counts {
+    std::array<std::array<std::uint64_t, 256>, 2> messages{};
+    std::map<std::tuple<Direction, Type, pfcp::Cause>, std::uint64_t> answers{};
+  };
 
   void on_answer(Direction direction, const SocketAddress& peer, Type type, std::uint64_t seid,
                  wire::Bytes body, WallTime at);
   void count_reports(Type type, wire::Bytes body);
-  [[nodiscard]] std::string name_of(const IpAddress& peer) const;
+  [[nodiscard]] Counts& counts_of(const IpAddress& peer);
+  static void expose_peer(Exposition& to, const std::string& name, const Counts& counts);
 
-  std::set<IpAddress> peers_{};
-  std::map<std::tuple<Direction, Type, std::string>, std::uint64_t> messages_{};
-  std::map<std::tuple<Direction, Type, pfcp::Cause, std::string>, std::uint64_t> answers_{};
+  std::unordered_map<IpAddress, Counts> peers_{};
+  Counts others_{};
   std::array<std::uint64_t, 2> octets_{};
   std::uint64_t malformed_{};
   std::uint64_t send_failures_{};
   std::map<std::string_view, std::uint64_t> reports_{};
   std::map<std::string_view, std::uint64_t> usage_{};
-  std::map<Type, Timing> timings_{};
+  std::array<std::unique_ptr<Timing>, 256> timings_{};  ///< by type
   std::deque<RefusalRecord> refusals_{};
   Totals totals_{};
 };

@@ -147,7 +147,7 @@ Json tunnels(const session::Session& session) {
 
 Json session_row(const session::Session& session) {
   std::string dnn = session.labels.dnn;
-  if (dnn.empty()) dnn = metrics::network_of(session.rules);
+  if (dnn.empty()) dnn = std::string{metrics::network_of(session.rules)};
   bool idle = false;
   for (const auto& far : session.rules.fars) idle = idle || far.action.buffer;
   return {{"seid", seid_text(session.seid)},
