@@ -167,6 +167,8 @@ Prepared Engine::prepare(Seid seid, const rules::UsageChange& change, Now now, c
   }
   Prepared prepared;
   prepared.seid_ = seid;
+  // Most requests say nothing of usage to a session that has none.
+  if (usage == nullptr && change.updates.empty() && !change.inactivity_timer) return prepared;
   prepared.change_ = change;
   prepared.next_ = std::make_unique<SessionUsage>(usage != nullptr ? *usage : SessionUsage{});
   SessionUsage& next = *prepared.next_;
@@ -192,6 +194,7 @@ Prepared Engine::prepare(Seid seid, const rules::UsageChange& change, Now now, c
 
 std::vector<Report> Engine::commit(Prepared prepared, std::span<const dataplane::Reading> readings,
                                    Now now) {
+  if (!prepared.next_) return {};
   const rules::UsageChange& change = prepared.change_;
   SessionUsage& next = *prepared.next_;
   std::vector<Report> reports;
