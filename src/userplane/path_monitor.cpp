@@ -10,6 +10,7 @@ void PathMonitor::begin(const Snapshot& rules, TimePoint now) {
     if (!far.has_tunnel) continue;
     Peer& peer = peers_[{far.tunnel.ipv6, far.tunnel.peer}];
     if (peer.users++ > 0) continue;
+    next_ = peers_.size() == 1 ? now : std::min(next_, now);
     peer.socket = far.tunnel.socket;
     peer.next = now;
   }
@@ -45,13 +46,14 @@ void PathMonitor::on_time(TimePoint now, std::vector<dataplane::Event>& out) {
                     gtpu::encode_echo_request(++sequence_));
   }
   forwarder_.finish();
+  const auto first =
+      std::ranges::min_element(peers_, {}, [](const auto& entry) { return entry.second.next; });
+  if (first != peers_.end()) next_ = first->second.next;
 }
 
 std::optional<TimePoint> PathMonitor::next_time() const {
-  const auto first =
-      std::ranges::min_element(peers_, {}, [](const auto& entry) { return entry.second.next; });
-  if (first == peers_.end()) return std::nullopt;
-  return first->second.next;
+  if (peers_.empty()) return std::nullopt;
+  return next_;
 }
 
 std::vector<PathMonitor::Path> PathMonitor::paths() const {

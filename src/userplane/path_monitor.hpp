@@ -50,6 +50,7 @@ class PathMonitor {
   Forwarder& forwarder_;
   const std::chrono::seconds interval_;
   std::map<Key, Peer> peers_{};
+  TimePoint next_{};  ///< of no peer that is there earlier; too early does no harm
   std::uint16_t sequence_{};
 };
 

@@ -87,7 +87,7 @@ class Plane final : public UserPlane {
       const dataplane::Change& change) override {
     auto applied = keeper_->apply(change);
     // A new peer's path is watched from now on: take_events() arms the timer.
-    if (forwarder_->take_signal() || settings_.echo_interval.count() != 0) signal();
+    if (forwarder_->take_signal() || keeper_->next_time() != armed_) signal();
     return applied;
   }
   [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
@@ -128,7 +128,8 @@ class Plane final : public UserPlane {
   Tun tun_{};
   Fd wake_{};
   Fd timer_{};
-  Fd events_{};  ///< epoll over the two
+  std::optional<TimePoint> armed_{};  ///< what timer_ is set to
+  Fd events_{};                       ///< epoll over the two
   Forwarder::Options options_{};
   std::unique_ptr<SocketSink> sink_{};
   std::unique_ptr<Forwarder> forwarder_{};  ///< the control thread's
@@ -274,8 +275,11 @@ std::vector<dataplane::Event> Plane::take_events() {
 }
 
 void Plane::arm_timer() {
+  const auto next = keeper_->next_time();
+  if (next == armed_ && (!next || *next > Clock::now())) return;
+  armed_ = next;
   itimerspec timer{};
-  if (const auto next = keeper_->next_time()) {
+  if (next) {
     const auto ns = std::chrono::nanoseconds{next->time_since_epoch()}.count();
     timer.it_value = {.tv_sec = ns / 1'000'000'000,
                       .tv_nsec = std::max(ns % 1'000'000'000, std::int64_t{1})};
