@@ -4,6 +4,7 @@ import itertools
 import logging
 import random
 import socket
+import struct
 import time
 
 logging.getLogger("scapy").setLevel(logging.ERROR)
@@ -15,6 +16,7 @@ ACCEPTED, NOT_FOUND, MANDATORY_MISSING, INVALID_LENGTH, MANDATORY_INCORRECT = 1,
 NO_ASSOCIATION, RULE_FAILURE = 72, 73
 ACCESS, CORE = 0, 1
 PFCP_PORT = 8805
+SO_RCVBUFFORCE = 33
 
 
 # Rules, with the IDs of one session. What a test cares about it says; the rest is as an SMF would write it.
@@ -164,6 +166,7 @@ class Smf:
     def __init__(self, topology, address=net.SMF2, node_id=None):
         self.address, self.node_id = address, node_id
         self.socket = topology.ran.udp(address, PFCP_PORT)
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
         self.sequences = itertools.count(random.randrange(1, 1 << 20))
         self.seids = itertools.count(random.randrange(1, 1 << 32))
         self.reports = []
@@ -184,21 +187,42 @@ class Smf:
         self.socket.sendto(octets, (net.UPF, PFCP_PORT))
 
     def receive(self, seconds):
-        """The next message that is not a heartbeat (those are answered), or None."""
+        """The next response, or None. Heartbeats and Session Reports are answered; reports are kept."""
         deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            self.socket.settimeout(left)
-            try:
-                octets = self.socket.recv(65536)
-            except socket.timeout:
-                return None
-            message = pfcp.PFCP(octets)
-            if isinstance(message.payload, pfcp.PFCPHeartbeatRequest):
-                self.send(bytes(pfcp.PFCP(S=0, seq=message.seq) / pfcp.PFCPHeartbeatResponse(
-                    IE_list=[pfcp.IE_RecoveryTimeStamp(timestamp=self.recovery)])))
-                continue
-            return message
+        while (left := deadline - time.monotonic()) > 0 and (octets := self._read(left)) is not None:
+            if not self._serve(octets):
+                return pfcp.PFCP(octets)
         return None
+
+    def poll(self):
+        """Serves what the UPF asks, without waiting."""
+        while (octets := self._read(1e-6)) is not None:
+            self._serve(octets)
+
+    def _read(self, seconds):
+        self.socket.settimeout(seconds)
+        try:
+            return self.socket.recv(65536)
+        except (socket.timeout, BlockingIOError):
+            return None
+
+    def _serve(self, octets):
+        """Whether it was a request of the UPF. By hand: scapy takes its time, and reports may come in crowds."""
+        if octets[1:2] == b"\x01":
+            self.send(bytes(pfcp.PFCP(S=0, seq=int.from_bytes(octets[4:7], "big")) / pfcp.PFCPHeartbeatResponse(
+                IE_list=[pfcp.IE_RecoveryTimeStamp(timestamp=self.recovery)])))
+            return True
+        if octets[1:2] != b"\x38":
+            return False
+        cp_seid, sequence = int.from_bytes(octets[4:12], "big"), octets[12:15]
+        if sequence not in self.seen:  # sent again: answered again, counted once
+            self.seen.add(sequence)
+            self.reports.append(octets)
+        if self.answers_reports:
+            accepted = bytes([0, 19, 0, 1, ACCEPTED])
+            self.send(struct.pack("!BBHQ", 0x21, 57, 12 + len(accepted), self.up_seids.get(cp_seid, 0)) +
+                      sequence + b"\0" + accepted)
+        return True
 
     def exchange(self, octets, sequence, seconds=5, tries=3):
         """The response with that sequence number; Session Reports that come first are kept."""
@@ -213,11 +237,7 @@ class Smf:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             message = self.receive(left)
-            if message is None:
-                break
-            if isinstance(message.payload, pfcp.PFCPSessionReportRequest):
-                self._on_report(message)
-            elif message.seq == sequence:
+            if message is not None and message.seq == sequence:
                 return message
         return None
 
@@ -249,19 +269,10 @@ class Smf:
         self.up_seids[cp_seid] = up_seid
         return Session(self, cp_seid, up_seid, response.payload)
 
-    def _on_report(self, message):
-        if message.seq not in self.seen:  # sent again: answered again, counted once
-            self.seen.add(message.seq)
-            self.reports.append(message)
-        if self.answers_reports:
-            self.send(bytes(pfcp.PFCP(S=1, seid=self.up_seids.get(message.seid, 0), seq=message.seq) /
-                            pfcp.PFCPSessionReportResponse(IE_list=[pfcp.IE_Cause(cause=ACCEPTED)])))
-
     def wait_report(self, seconds=5):
         """The oldest Session Report that was not taken yet, or None."""
         deadline = time.monotonic() + seconds
         while not self.reports and (left := deadline - time.monotonic()) > 0:
-            message = self.receive(left)
-            if message is not None and isinstance(message.payload, pfcp.PFCPSessionReportRequest):
-                self._on_report(message)
-        return self.reports.pop(0) if self.reports else None
+            if (octets := self._read(left)) is not None:
+                self._serve(octets)
+        return pfcp.PFCP(self.reports.pop(0)) if self.reports else None

@@ -6,6 +6,7 @@ UPF_STEADY_UPDATES messages (60) while the session carries UPF_STEADY_PPS packet
 import collections
 import json
 import os
+import pathlib
 import subprocess
 
 import daemon
@@ -36,6 +37,11 @@ class Steady:
         return json.loads(output)
 
 
+def dropped_by_links():
+    """Packets that this machine dropped between two network devices because a CPU had too many in its queue."""
+    return sum(int(line.split()[1], 16) for line in pathlib.Path("/proc/net/softnet_stat").read_text().splitlines())
+
+
 def change(step):
     """The IEs of one message: an Update PDR, FAR, QER or URR in turn."""
     turn = step // 4
@@ -56,6 +62,7 @@ def test_updates_under_traffic_cost_no_packet(upf, plane, smf, topology):
         n4.pdr_uplink(teid=TEID, qers=[1], urrs=[1, 2]), n4.pdr_downlink(qers=[1], urrs=[1, 2]), n4.far_forward(1),
         n4.far_forward(2, n4.ACCESS, TUNNELS[0]), n4.qer(1, qfi=QFIS[0]), n4.urr(1, threshold=1 << 40),
         n4.urr(2, threshold=1 << 40))
+    dropped = dropped_by_links()
     steady = Steady(topology)
     for step in range(UPDATES):
         session.modify(*change(step))
@@ -68,6 +75,7 @@ def test_updates_under_traffic_cost_no_packet(upf, plane, smf, topology):
               f"sent {up['sent']} up {down['sent']} down, {up['sent'] / seen['seconds']:.0f} a second each way",
               f"lost {up['lost']} and {down['lost']}, doubled {up['doubled']} and {down['doubled']}, "
               f"overtaken {up['overtaken']} and {down['overtaken']}, strange {seen['strange']}",
+              f"dropped by the links' queues {dropped_by_links() - dropped}",
               "places " + " ".join(f"{teid:#x}@{gnb}:{count}" for (teid, gnb), count in places.items()))
     assert up["sent"] > 50 and seen["strange"] == 0
     assert (up["lost"], up["doubled"], down["lost"], down["doubled"]) == (0, 0, 0, 0), seen
