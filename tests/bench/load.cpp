@@ -316,7 +316,9 @@ LoadResult Load::run() {
     }
   }
   const auto started = Clock::now();
-  (void)pump(settings_.seconds, [] { return false; });
+  const auto& deleted = result_.outcomes.at(static_cast<std::size_t>(Request::Delete)).latencies_us;
+  (void)pump(settings_.seconds,
+             [&] { return settings_.sessions != 0 && deleted.size() >= settings_.sessions; });
   result_.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   measuring_ = false;
   return result_;
@@ -332,7 +334,7 @@ void Load::finish() {
       if (smf->slots[i].session.up_seid != 0) smf->waiting.push_back(i);
     }
   }
-  (void)pump(60, [&] {
+  (void)pump(600, [&] {
     return open_ == 0 &&
            std::ranges::all_of(smfs_, [](const auto& smf) { return smf->waiting.empty(); });
   });

@@ -32,8 +32,9 @@ struct LoadSettings {
   std::uint32_t live{};      ///< sessions of all SMFs established before, and kept
   double rate{};             ///< requests a second of all SMFs; 0: as fast as answers come
   double seconds{10};
-  std::uint32_t flows{};  ///< PCC rules a session: two PDRs with an SDF filter each, and a QER
-  bool usage{};           ///< a URR on the PDRs
+  std::uint64_t sessions{};  ///< or until so many were deleted again; 0: only the time counts
+  std::uint32_t flows{};     ///< PCC rules a session: two PDRs with an SDF filter each, and a QER
+  bool usage{};              ///< a URR on the PDRs
   Ipv4 first_ue{{10, 60, 0, 1}};
 };
 

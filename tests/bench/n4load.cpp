@@ -97,16 +97,44 @@ void print(const Json& json) {
   if (json.contains("target")) {
     std::printf(
         "target: %.2f cores, %ld KiB resident before, %ld KiB with the live sessions, %ld KiB at "
-        "the end\n",
+        "the end, %ld KiB when they were gone\n",
         json["target"]["cores"].get<double>(), json["target"]["kib_before"].get<long>(),
-        json["target"]["kib_live"].get<long>(), json["target"]["kib_after"].get<long>());
+        json["target"]["kib_live"].get<long>(), json["target"]["kib_after"].get<long>(),
+        json["target"]["kib_finished"].get<long>());
   }
   for (const auto& [cause, count] : json["all"]["refused_by_cause"].items()) {
     std::printf("refused with cause %s: %lu\n", cause.c_str(), count.get<unsigned long>());
   }
 }
 
-int measure(const LoadSettings& settings, int pid, const std::string& path) {
+/// What has to hold; what doesn't is named.
+struct Gates {
+  bool on{};
+  double per_second{};
+  double p99_ms{};
+  double kib_a_session{};
+};
+
+bool hold(const Gates& gates, const Json& json) {
+  bool all_hold = true;
+  const auto hold_one = [&](bool holds, const char* text, double is, double wanted) {
+    if (!holds) std::printf("gate: %s: %.2f, wanted %.2f\n", text, is, wanted);
+    all_hold = all_hold && holds;
+  };
+  const double rate = json["all"]["per_second"];
+  const double p99 = json["all"]["p99_ms"];
+  hold_one(rate >= gates.per_second, "requests a second", rate, gates.per_second);
+  hold_one(p99 < gates.p99_ms, "p99 in ms", p99, gates.p99_ms);
+  // The daemon's own memory hides what a few sessions take.
+  constexpr unsigned kEnough = 50000;
+  if (json.contains("target") && json["live"].get<unsigned>() >= kEnough) {
+    const double kib = json["target"]["kib_a_session"];
+    hold_one(kib <= gates.kib_a_session, "KiB a session", kib, gates.kib_a_session);
+  }
+  return all_hold;
+}
+
+int measure(const LoadSettings& settings, int pid, const std::string& path, const Gates& gates) {
   auto load = Load::open(settings);
   if (!load) {
     std::fprintf(stderr, "n4load: %s\n", load.error().c_str());
@@ -130,15 +158,19 @@ int measure(const LoadSettings& settings, int pid, const std::string& path) {
   }
   json["all"] = to_json(sum(result), result.seconds);
   if (pid != 0) {
-    json["target"] = {{"cores", (after.cpu_seconds - live.cpu_seconds) / result.seconds},
-                      {"kib_before", before.resident_kib},
-                      {"kib_live", live.resident_kib},
-                      {"kib_after", after.resident_kib},
-                      {"kib_finished", usage_of(pid).resident_kib}};
+    json["target"] = {
+        {"cores", (after.cpu_seconds - live.cpu_seconds) / result.seconds},
+        {"kib_before", before.resident_kib},
+        {"kib_live", live.resident_kib},
+        {"kib_after", after.resident_kib},
+        {"kib_a_session", static_cast<double>(live.resident_kib - before.resident_kib) /
+                              std::max(1U, settings.live)},
+        {"kib_finished", usage_of(pid).resident_kib}};
   }
   print(json);
   if (!path.empty()) std::ofstream{path} << json.dump(1) << '\n';
-  return json["all"]["unanswered"] == 0 && json["all"]["refused_by_cause"].empty() ? 0 : 1;
+  const bool answered = json["all"]["unanswered"] == 0 && json["all"]["refused_by_cause"].empty();
+  return answered && (!gates.on || hold(gates, json)) ? 0 : 1;
 }
 
 int run(int argc, char** argv) {
@@ -150,22 +182,30 @@ int run(int argc, char** argv) {
   std::string ue{"10.60.0.1"};
   std::string json;
   int pid = 0;
+  Gates gates;
   po::options_description options{
       "n4load --target ADDRESS --smf ADDRESS [options]: session requests against a UPF's port "
       "8805.\n"
-      "Exit code 0 if every request was accepted"};
-  options.add_options()("help", "this text")                                                    //
-      ("target", po::value(&target)->required(), "the UPF's N4 address")                        //
-      ("smf", po::value(&smf)->required(), "address of the first SMF; the others follow it")    //
-      ("smfs", po::value(&settings.smfs)->default_value(1), "how many")                         //
-      ("dialect", po::value(&settings.dialect)->default_value("free5gc"), "or open5gs")         //
-      ("n3", po::value(&n3), "the UPF's N3 address (free5gc); the target by default")           //
-      ("gnb", po::value(&gnb)->default_value(gnb), "where downlink tunnels go")                 //
-      ("ue", po::value(&ue)->default_value(ue), "address of the first UE")                      //
-      ("live", po::value(&settings.live)->default_value(0), "sessions kept while measuring")    //
-      ("window", po::value(&settings.window)->default_value(64), "open requests of each SMF")   //
-      ("rate", po::value(&settings.rate)->default_value(0), "requests a second; 0: the most")   //
-      ("seconds", po::value(&settings.seconds)->default_value(10), "duration")                  //
+      "Exit code 0 if every request was accepted, and with --gates if the figures hold"};
+  options.add_options()("help", "this text")                                                   //
+      ("target", po::value(&target)->required(), "the UPF's N4 address")                       //
+      ("smf", po::value(&smf)->required(), "address of the first SMF; the others follow it")   //
+      ("smfs", po::value(&settings.smfs)->default_value(1), "how many")                        //
+      ("dialect", po::value(&settings.dialect)->default_value("free5gc"), "or open5gs")        //
+      ("n3", po::value(&n3), "the UPF's N3 address (free5gc); the target by default")          //
+      ("gnb", po::value(&gnb)->default_value(gnb), "where downlink tunnels go")                //
+      ("ue", po::value(&ue)->default_value(ue), "address of the first UE")                     //
+      ("live", po::value(&settings.live)->default_value(0), "sessions kept while measuring")   //
+      ("window", po::value(&settings.window)->default_value(64), "open requests of each SMF")  //
+      ("rate", po::value(&settings.rate)->default_value(0), "requests a second; 0: the most")  //
+      ("seconds", po::value(&settings.seconds)->default_value(10), "duration")                 //
+      ("sessions", po::value(&settings.sessions)->default_value(0),
+       "or until so many sessions have come and gone")                                        //
+      ("gates", po::bool_switch(&gates.on), "the exit code says whether the gates hold")      //
+      ("gate-rate", po::value(&gates.per_second)->default_value(40000), "requests a second")  //
+      ("gate-p99", po::value(&gates.p99_ms)->default_value(5), "99 % answered within, ms")    //
+      ("gate-kib", po::value(&gates.kib_a_session)->default_value(2),
+       "resident KiB a session, from 50,000 live ones on")                                      //
       ("flows", po::value(&settings.flows)->default_value(0), "PCC rules a session")            //
       ("usage", po::bool_switch(&settings.usage), "a URR on every PDR")                         //
       ("pid", po::value(&pid)->default_value(0), "the UPF's process: CPU and memory are read")  //
@@ -188,7 +228,7 @@ int run(int argc, char** argv) {
     if (!parsed) throw po::error("'" + *text + "' is not an IPv4 address");
     *address = *parsed;
   }
-  return measure(settings, pid, json);
+  return measure(settings, pid, json, gates);
 }
 
 }  // namespace
