@@ -3,12 +3,14 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import daemon
 import net
 
 UES = ["10.60.0.1", "10.60.0.2", "10.60.0.3", "10.60.0.4"]
+METRICS = "127.0.0.1:9090"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -97,9 +99,31 @@ class Kupf(WithSmf):
     def start(self):
         self.gro_forwarding(True)
         config = self.folder / "upfcfg.yaml"
-        config.write_text((daemon.CONFIG % {"forwarder": "userspace"}).replace("level: debug", "level: warn"))
+        config.write_text(self.configuration())
         self.spawn(pathlib.Path(self.options.build) / "upf", "-c", config)
         self.open_sessions()
+
+    def configuration(self):
+        text = (daemon.CONFIG % {"forwarder": "userspace"}).replace("level: debug", "level: warn")
+        return re.sub(r"^metrics:\n  listen: .*\n", "", text, flags=re.M)
+
+
+class KupfScraped(Kupf):
+    """kupf with metrics that are scraped each second: what they cost is nothing, or the ratio to kupf says."""
+
+    def start(self):
+        super().start()
+        script = (f"import time, urllib.request as r\nwhile True: r.urlopen('http://{METRICS}/metrics').read(); "
+                  "time.sleep(1)")
+        self.scraper = self.bed.upf.popen("/usr/bin/python3", "-c", script, stdin=subprocess.DEVNULL)
+
+    def configuration(self):
+        return super().configuration() + f"metrics:\n  listen: {METRICS}\n"
+
+    def stop(self):
+        self.scraper.terminate()
+        self.scraper.wait(10)
+        super().stop()
 
 
 class Open5gs(WithSmf):
@@ -139,4 +163,4 @@ class Eupf(WithSmf):
         self.open_sessions()
 
 
-SUBJECTS = {"plain": Plain, "naive": Naive, "kupf": Kupf, "open5gs": Open5gs, "eupf": Eupf}
+SUBJECTS = {"plain": Plain, "naive": Naive, "kupf": Kupf, "scraped": KupfScraped, "open5gs": Open5gs, "eupf": Eupf}
