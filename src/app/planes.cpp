@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "netlink/gtp5g/host.hpp"
 #include "netlink/gtp5g/plane.hpp"
 #include "upf/app/run.hpp"
@@ -37,6 +39,18 @@ gtp5g::Settings gtp5g_settings(const config::Config& config) {
   return settings;
 }
 
+/// All that the kernel has but those that the file takes out.
+userplane::Offloads offloads(const std::vector<config::Offload>& without) {
+  const auto kept = [&](config::Offload offload) {
+    return std::ranges::find(without, offload) == without.end();
+  };
+  return {.udp_gro = kept(config::Offload::UdpGro),
+          .udp_segment = kept(config::Offload::UdpSegment),
+          .vnet_header = kept(config::Offload::VnetHeader),
+          .tso = kept(config::Offload::Tso),
+          .uso = kept(config::Offload::Uso)};
+}
+
 userplane::Settings userplane_settings(const config::Config& config) {
   userplane::Settings settings;
   settings.tun_name = config.gtpu.ifname;
@@ -46,6 +60,7 @@ userplane::Settings userplane_settings(const config::Config& config) {
   }
   for (const auto& dnn : config.dnn_list) settings.ue_pools.push_back(dnn.cidr);
   settings.workers = config.gtpu.workers;
+  settings.offloads = offloads(config.gtpu.without_offloads);
   settings.echo_interval = std::chrono::ceil<std::chrono::seconds>(config.gtpu.echo.interval);
   settings.max_sessions = config.pfcp.limits.sessions;
   settings.buffers = buffer_limits(config.gtpu.buffering);

@@ -76,6 +76,9 @@ class Check {
     if (given("gtpu.workers")) {
       add(warnings_, "gtpu.workers", "only forwarder userspace has workers, ignoring");
     }
+    if (given("gtpu.withoutOffloads")) {
+      add(warnings_, "gtpu.withoutOffloads", "only forwarder userspace has offloads, ignoring");
+    }
     for (std::size_t i = 0; i < config_.gtpu.if_list.size(); ++i) {
       const auto& address = config_.gtpu.if_list[i].addr.address;
       if (!address || std::holds_alternative<Ipv4>(*address)) continue;

@@ -214,6 +214,14 @@ struct LevelWords {
                                           {"error", Value::Error}, {"fatal", Value::Fatal},
                                           {"panic", Value::Panic}};
 };
+struct OffloadWords {
+  using Value = Offload;
+  static constexpr Word<Value> table[] = {{"udpGro", Value::UdpGro},
+                                          {"udpSegment", Value::UdpSegment},
+                                          {"vnetHeader", Value::VnetHeader},
+                                          {"tso", Value::Tso},
+                                          {"uso", Value::Uso}};
+};
 struct FormatWords {
   using Value = LogFormat;
   static constexpr Word<Value> table[] = {{"text", Value::Text}, {"json", Value::Json}};

@@ -107,7 +107,12 @@ constexpr Row kGtpu[] = {
     scalar<&Gtpu::version_check, BoolKind>(
         "versionCheck", kOurs, "Refuse to start on a gtp5g version that kupf wasn't tested with."),
     scalar<&Gtpu::workers, NumberKind<std::uint32_t, 0, 256>>(
-        "workers", kOurs, "Packet threads of the user-space forwarder; 0: one for each CPU."),
+        "workers", kOurs,
+        "Packet threads of the user-space forwarder; 0: one on one CPU, else two."),
+    list<&Gtpu::without_offloads, WordKind<OffloadWords>>(
+        "withoutOffloads", kOurs,
+        "Kernel offloads that the user-space forwarder does without, to find out whether one is at "
+        "fault."),
     section<&Gtpu::echo>("echo", kOurs, "Echo Requests to GTP-U peers.", kEcho),
     section<&Gtpu::buffering>("buffering", kOurs, "Packets kept for idle UEs.", kBuffering),
 };

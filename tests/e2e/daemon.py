@@ -12,6 +12,9 @@ import net
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("UPF_BUILD", ROOT / "build/release"))
 
+# Kernel offloads that the user-space plane does without, as gtpu.withoutOffloads names them.
+WITHOUT_OFFLOADS = os.environ.get("UPF_WITHOUT_OFFLOADS", "")
+
 CONFIG = f"""\
 version: 1.0.3
 description: end-to-end test
@@ -42,7 +45,10 @@ class Daemon:
         self.topology, self.plane, self.folder = topology, plane, folder
         self.log_path = folder / "upf.log"
         self.config_path = folder / "upfcfg.yaml"
-        self.config_path.write_text(CONFIG % {"forwarder": "userspace" if plane == "userspace" else "gtp5g"})
+        forwarder = "userspace" if plane == "userspace" else "gtp5g"
+        if plane == "userspace" and WITHOUT_OFFLOADS:
+            forwarder += f"\n  withoutOffloads: [{WITHOUT_OFFLOADS}]"
+        self.config_path.write_text(CONFIG % {"forwarder": forwarder})
         self.process = None
 
     @property

@@ -85,13 +85,17 @@ struct Buffering {
   bool operator==(const Buffering&) const = default;
 };
 
+/// A way in which the user-space forwarder has the kernel handle many packets as one.
+enum class Offload : std::uint8_t { UdpGro, UdpSegment, VnetHeader, Tso, Uso };
+
 struct Gtpu {
   Forwarder forwarder{};
   std::vector<Interface> if_list{};
   std::string ifname{"upfgtp"};
   bool qos{true};
   bool version_check{true};
-  std::uint32_t workers{};  ///< 0: one per CPU
+  std::uint32_t workers{};  ///< 0: one on one CPU, else two
+  std::vector<Offload> without_offloads{};
   Echo echo{};
   Buffering buffering{};
   bool operator==(const Gtpu&) const = default;

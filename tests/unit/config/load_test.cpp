@@ -110,6 +110,7 @@ TEST(ConfigLoad, TakesKupfsOwnKeys) {
       parsed(file("  peers: [10.0.0.2, smf.example.org]\n  allow: [10.0.0.0/8, 192.0.2.1]\n"
                   "  heartbeat: {interval: 0, purgeAfter: 1m30s}\n  limits: {sessions: 5}\n",
                   "      advertise: 192.0.2.7\n  qos: no\n  workers: 4\n"
+                  "  withoutOffloads: [uso, udpGro]\n"
                   "  buffering: {totalBytes: 16MiB, drop: newest}\n",
                   "logger: {format: json}\nmetrics: {listen: '127.0.0.1:9805'}\n"
                   "api: {socket: /run/kupf/api.sock, listen: '[::1]:8080', page: true}\n"));
@@ -122,6 +123,7 @@ TEST(ConfigLoad, TakesKupfsOwnKeys) {
   EXPECT_EQ(config.gtpu.if_list[0].advertise, parse_ip("192.0.2.7"));
   EXPECT_FALSE(config.gtpu.qos);
   EXPECT_EQ(config.gtpu.workers, 4U);
+  EXPECT_EQ(config.gtpu.without_offloads, (std::vector<Offload>{Offload::Uso, Offload::UdpGro}));
   EXPECT_EQ(config.gtpu.buffering.total_bytes, 16U << 20U);
   EXPECT_EQ(config.gtpu.buffering.drop, DropPolicy::Newest);
   EXPECT_EQ(config.logger.format, LogFormat::Json);
