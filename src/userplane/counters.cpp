@@ -32,6 +32,8 @@ std::string_view to_string(Tally tally) {
       "receive_calls",
       "receive_messages",
       "received_packets",
+      "n6_messages",
+      "n6_packets",
       "send_calls",
       "sent_singly",
       "glued_packets"};

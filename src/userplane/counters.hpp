@@ -45,6 +45,8 @@ enum class Tally : std::uint8_t {
   ReceiveCalls,     ///< system calls that received
   ReceiveMessages,  ///< GRO messages or TUN reads that had something
   ReceivedPackets,  ///< packets in them
+  N6Messages,       ///< of ReceiveMessages, the TUN reads
+  N6Packets,        ///< of ReceivedPackets, those in them
   SendCalls,
   SentSingly,  ///< datagrams that UDP_SEGMENT would not take
   GluedPackets,

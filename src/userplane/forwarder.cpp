@@ -75,6 +75,7 @@ void Forwarder::from_n6(const VnetHeader& header, std::span<std::uint8_t> packet
     return;
   }
   counters_.add(Tally::ReceivedPackets, journey.packet.count);
+  counters_.add(Tally::N6Packets, journey.packet.count);
   to_owner(journey);
 }
 

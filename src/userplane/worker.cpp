@@ -45,6 +45,7 @@ std::size_t TunReader::read(int fd, Forwarder& forwarder, bool& drained,
       break;
     }
     forwarder.counters().add(Tally::ReceiveMessages);
+    forwarder.counters().add(Tally::N6Messages);
     const std::size_t size = static_cast<std::size_t>(got) - (vnet_ ? sizeof header : 0);
     forwarder.from_n6(header, {arena_.get() + at, size});
     between_packets();

@@ -71,6 +71,39 @@ def test_a_session_carries_ping_and_tcp_both_ways(upf, ran, topology):
     assert ran("counters")["malformed"] == 0
 
 
+def counts(topology):
+    """What the user-space plane counted so far, by name."""
+    text = topology.upf.run("curl", "-sS", "--max-time", "10", "http://127.0.0.1:9805/metrics")
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("kupf_plane_count_total{"):
+            name, value = line.split('name="')[1].split('"')[0], float(line.rsplit(" ", 1)[1])
+            found[name] = found.get(name, 0) + value
+    return found
+
+
+@pytest.mark.skipif(os.environ.get("UPF_WITHOUT_OFFLOADS", "") != "", reason="the trains need all offloads")
+def test_bulk_tcp_passes_in_trains(upf, plane, ran, topology):
+    if plane != "userspace":
+        pytest.skip("the user-space plane's mechanics")
+    ran("establish", ue=net.UE1)
+    ran("activate", gnb="gnb1")
+    before = counts(topology)
+    transfer(topology, topology.ran, topology.dn, net.DN, 20_000_000, smallest=20_000)
+    middle = counts(topology)
+    transfer(topology, topology.dn, topology.ran, net.UE1, 20_000_000, smallest=20_000)
+    after = counts(topology)
+    up = {name: middle[name] - before.get(name, 0) for name in middle}
+    down = {name: after[name] - middle.get(name, 0) for name in after}
+    from_n3 = up["received_packets"] - up["n6_packets"]
+    assert from_n3 >= 8 * (up["receive_messages"] - up["n6_messages"]), up
+    assert down["n6_packets"] >= 8 * down["n6_messages"], down
+    assert up["glued_packets"] >= 0.9 * from_n3, up
+    for one in (up, down):
+        assert one["receive_calls"] + one["send_calls"] <= 0.2 * one["received_packets"], one
+        assert one["bad_inner_checksums"] == 0
+
+
 def test_idle_page_and_come_back(upf, ran, topology):
     ran("establish", ue=net.UE1)
     ran("activate", gnb="gnb1")
