@@ -209,7 +209,13 @@ void Load::on_answer(Smf& smf, const lab::Received& message) {
 void Load::next_step(Smf& smf, std::uint32_t index, bool accepted) {
   Smf::Slot& slot = smf.slots[index];
   slot.state = Smf::State::Parked;
-  if (!cycling_) return;
+  if (!cycling_) {
+    if (!settings_.hold || !accepted || slot.request != Request::Establish) return;
+    slot.request = Request::Activate;
+    slot.state = Smf::State::Waiting;
+    smf.waiting.push_back(index);
+    return;
+  }
   // What was refused begins again: the session is gone, or never was.
   slot.step = accepted ? (slot.step + 1) % static_cast<int>(kCycle.size()) : 0;
   slot.request = kCycle.at(static_cast<std::size_t>(slot.step));
@@ -288,6 +294,7 @@ Result<void, std::string> Load::prepare() {
                                                 std::to_string(flow + 1) +
                                                 " 5000-6000 to assigned"});
       }
+      session.ambr_uplink_kbps = session.ambr_downlink_kbps = settings_.ambr_kbps;
       session.usage = {.enabled = settings_.usage, .threshold_octets = 1ULL << 40U};
       session.first_id = 1 + index * dialect_->ids_per_session(session) % 60000;
       session.uplink = {index + 1, settings_.n3};
@@ -322,6 +329,12 @@ LoadResult Load::run() {
   result_.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   measuring_ = false;
   return result_;
+}
+
+void Load::hold(int until) {
+  pollfd end{until, POLLIN, 0};
+  while (!pump(0.2, [&] { return ::poll(&end, 1, 0) > 0; })) {
+  }
 }
 
 void Load::finish() {

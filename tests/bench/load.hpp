@@ -35,6 +35,8 @@ struct LoadSettings {
   std::uint64_t sessions{};  ///< or until so many were deleted again; 0: only the time counts
   std::uint32_t flows{};     ///< PCC rules a session: two PDRs with an SDF filter each, and a QER
   bool usage{};              ///< a URR on the PDRs
+  bool hold{};               ///< the live sessions get their tunnel to the gNB, and that is all
+  std::uint64_t ambr_kbps{1'000'000'000};  ///< each way; 0: no bit rate is limited
   Ipv4 first_ue{{10, 60, 0, 1}};
 };
 
@@ -66,6 +68,8 @@ class Load {
   /// Associations and live sessions; the error says what the UPF answered.
   [[nodiscard]] Result<void, std::string> prepare();
   [[nodiscard]] LoadResult run();
+  /// Instead of run(): keeps the associations alive until `until` has something to read.
+  void hold(int until);
   /// Ends the live sessions, and the associations where the UPF knows how.
   void finish();
 

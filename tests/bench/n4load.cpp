@@ -145,6 +145,13 @@ int measure(const LoadSettings& settings, int pid, const std::string& path, cons
     std::fprintf(stderr, "n4load: %s\n", ready.error().c_str());
     return 1;
   }
+  if (settings.hold) {
+    std::puts("ready");
+    std::fflush(stdout);
+    (*load)->hold(STDIN_FILENO);
+    (*load)->finish();
+    return 0;
+  }
   const Usage live = usage_of(pid);
   const LoadResult result = (*load)->run();
   const Usage after = usage_of(pid);
@@ -205,9 +212,13 @@ int run(int argc, char** argv) {
       ("gate-rate", po::value(&gates.per_second)->default_value(40000), "requests a second")  //
       ("gate-p99", po::value(&gates.p99_ms)->default_value(5), "99 % answered within, ms")    //
       ("gate-kib", po::value(&gates.kib_a_session)->default_value(2),
-       "resident KiB a session, from 50,000 live ones on")                                      //
-      ("flows", po::value(&settings.flows)->default_value(0), "PCC rules a session")            //
-      ("usage", po::bool_switch(&settings.usage), "a URR on every PDR")                         //
+       "resident KiB a session, from 50,000 live ones on")                            //
+      ("flows", po::value(&settings.flows)->default_value(0), "PCC rules a session")  //
+      ("usage", po::bool_switch(&settings.usage), "a URR on every PDR")               //
+      ("ambr", po::value(&settings.ambr_kbps)->default_value(settings.ambr_kbps),
+       "kbit/s each way of a session's QER; 0: without a limit")  //
+      ("hold", po::bool_switch(&settings.hold),
+       "no load: say 'ready' and keep the live sessions until standard input ends")             //
       ("pid", po::value(&pid)->default_value(0), "the UPF's process: CPU and memory are read")  //
       ("json", po::value(&json), "file for the figures");
   po::variables_map values;

@@ -1,9 +1,11 @@
 """What the benchmark compares: each subject forwards between n3 and n6 of its namespace while it runs."""
 
+import ipaddress
 import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 
 import daemon
@@ -14,8 +16,20 @@ METRICS = "127.0.0.1:9090"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
+def memory_lock_prefix():
+    """eUPF insists on lifting the limit of locked memory, which kernels since 5.11 don't need and containers
+    don't allow: there, it is told that it did."""
+    try:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        return []
+    except (OSError, ValueError):
+        return ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=prlimit64,setrlimit",
+                "-e", "inject=prlimit64,setrlimit:retval=0"]
+
+
 class Subject:
     gtpu = True  # whether packets arrive in GTP-U
+    measures = None  # those that make sense; None: all
 
     def __init__(self, bed, options, folder):
         self.bed, self.options, self.folder = bed, options, folder
@@ -29,6 +43,10 @@ class Subject:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             self.process.wait(15)
+
+    def flows(self):
+        """Where uplink packets come from, as `traffic offer` takes it."""
+        return [f"{ue}:{teid}" for ue, teid in self.sessions] if self.gtpu else UES
 
     def spawn(self, *words, **options):
         with open(self.folder / f"{type(self).__name__}.log", "w") as log:
@@ -100,12 +118,19 @@ class Kupf(WithSmf):
         self.gro_forwarding(True)
         config = self.folder / "upfcfg.yaml"
         config.write_text(self.configuration())
-        self.spawn(pathlib.Path(self.options.build) / "upf", "-c", config)
+        self.spawn(self.options.upf or pathlib.Path(self.options.build) / "upf", "-c", config)
         self.open_sessions()
 
     def configuration(self):
         text = (daemon.CONFIG % {"forwarder": "userspace"}).replace("level: debug", "level: warn")
         return re.sub(r"^metrics:\n  listen: .*\n", "", text, flags=re.M)
+
+    def stop(self):
+        super().stop()
+        log = (self.folder / f"{type(self).__name__}.log").read_text()
+        # With 100,000 sessions it may need longer than it allows itself, and says so.
+        if self.process.returncode != 0 and "stopping took too long" not in log:
+            raise RuntimeError(f"upf ended with {self.process.returncode}: {log}")
 
 
 class KupfScraped(Kupf):
@@ -124,6 +149,69 @@ class KupfScraped(Kupf):
         self.scraper.terminate()
         self.scraper.wait(10)
         super().stop()
+
+
+class Loaded(Kupf):
+    """kupf with sessions of n4load, for what more of them, or more rules, cost."""
+
+    live, words = 4, ()
+    measures = ("small-up",)
+    pool = net.UE_POOL
+
+    def configuration(self):
+        return super().configuration().replace(net.UE_POOL, self.pool)
+
+    def open_sessions(self):
+        assert net.eventually(self.listens), (self.folder / f"{type(self).__name__}.log").read_text()
+        # n4load numbers UEs and TEIDs on behind those of its window of open requests.
+        window = 64
+        first = ipaddress.ip_address(UES[0]) - window
+        with open(self.folder / "n4load.log", "w") as log:
+            self.load = self.bed.ran.popen(
+                pathlib.Path(self.options.build) / "n4load", "--target", net.UPF, "--smf", net.SMF1, "--ue", first,
+                "--gnb", net.GNB1, "--window", window, "--live", self.live, "--hold", *self.words,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+        assert self.load.stdout.readline().strip() == "ready", (self.folder / "n4load.log").read_text()
+        self.sessions = [(ue, window + 1 + index) for index, ue in enumerate(UES[:self.live])]
+
+    def stop(self):
+        try:
+            super().stop()  # its last reports still have somebody who answers them
+        finally:
+            if hasattr(self, "load"):
+                self.load.kill()
+                self.load.wait()
+
+
+class KupfBare(Loaded):
+    """PDRs and FARs only."""
+
+    words = ("--ambr", 0)
+    measures = ("tcp-up", "tcp-down", "small-up")
+
+
+class KupfRules(Loaded):
+    """Five PDRs with an SDF filter each way before the one that matches, its QERs limit, a URR counts."""
+
+    words = ("--flows", 5, "--usage")
+    measures = ("tcp-up", "tcp-down", "small-up")
+
+
+class KupfOne(Loaded):
+    """One session with six PDRs."""
+
+    live, words = 1, ("--flows", 2)
+
+
+class KupfMany(Loaded):
+    """100,000 such sessions, a burst for each in turn."""
+
+    live, words = 100_000, ("--flows", 2)
+    pool = "10.60.0.0/14"
+
+    def flows(self):
+        ue, teid = self.sessions[0]
+        return [f"{ue}:{teid}+{self.live}"]
 
 
 class Open5gs(WithSmf):
@@ -156,11 +244,17 @@ class Eupf(WithSmf):
         config.write_text(json.dumps({
             "interface_name": ["n3", "n6"], "xdp_attach_mode": "native", "api_address": ":8081",
             "pfcp_address": f"{net.UPF}:8805", "pfcp_node_id": net.UPF, "metrics_address": ":9091",
-            "n3_address": net.UPF, "gtp_peer": [], "echo_interval": 10, "qer_map_size": 1024,
+            "n3_address": net.UPF, "gtp_peer": [], "qer_map_size": 1024,
             "far_map_size": 1024, "pdr_map_size": 1024, "logging_level": "error", "feature_ftup": False}))
         self.bed.upf.ip("route", "replace", net.UE_POOL, "dev", "n6")
-        self.spawn(self.options.eupf, "--config", config)
+        # Its XDP program asks no neighbour for its address, and the kernel refuses what it then passes on.
+        for address, link, owner in ((net.GNB1, "n3", self.bed.ran), (net.DN, "n6", self.bed.dn)):
+            self.bed.upf.ip("neighbour", "replace", address, "lladdr", self.bed.mac(owner, link), "dev", link)
+        # Pinned maps need bpffs, and `ip netns exec` has a /sys of its own.
+        self.spawn("sh", "-c", 'mount -t bpf bpf /sys/fs/bpf && exec "$@"', "sh", *memory_lock_prefix(),
+                   self.options.eupf, "--config", config)
         self.open_sessions()
 
 
-SUBJECTS = {"plain": Plain, "naive": Naive, "kupf": Kupf, "scraped": KupfScraped, "open5gs": Open5gs, "eupf": Eupf}
+SUBJECTS = {"plain": Plain, "naive": Naive, "kupf": Kupf, "scraped": KupfScraped, "open5gs": Open5gs, "eupf": Eupf,
+            "kupf-bare": KupfBare, "kupf-rules": KupfRules, "kupf-one": KupfOne, "kupf-many": KupfMany}

@@ -1,29 +1,22 @@
 // Traffic for the benchmark, as cheap as the kernel allows: TCP by sendfile and receive-and-forget,
-// UDP in UDP_SEGMENT bursts, paced by sleeping. One line of JSON at the end.
+// packets by a BPF program (source.cpp). One line of JSON at the end.
 
 #include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <netinet/udp.h>
-#include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/lab/gtpu.hpp"
-#include "tests/lab/offload.hpp"
+#include "source.hpp"
 #include "tests/lab/socket.hpp"
 
 namespace upf::bench {
@@ -32,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using lab::Socket;
 
-constexpr std::uint16_t kTcpPort = 7200, kSinkPort = 9;
+constexpr std::uint16_t kTcpPort = 7200;
 constexpr std::size_t kChunk = 1 << 20;
 constexpr std::chrono::milliseconds kRampUp{500};
 
@@ -140,100 +133,12 @@ int tcp(const char* server, char direction, double seconds, const std::vector<Ip
   return 0;
 }
 
-struct Load {
-  Ipv4 from{};
-  Ipv4 to{};
-  std::uint16_t port{};
-  std::size_t inner{};  ///< octets of the inner IP packet
-  std::size_t burst{};
-  double packets_per_second{};
-  double seconds{};
-};
-
-/// An inner IPv4/UDP packet of the wanted size to the sink, checksums valid.
-std::vector<std::uint8_t> inner_packet(Ipv4 ue, Ipv4 dn, std::size_t size) {
-  std::vector<std::uint8_t> packet(size);
-  const auto put16 = [&](std::size_t at, std::size_t value) {
-    packet.at(at) = static_cast<std::uint8_t>(value >> 8U);
-    packet.at(at + 1) = static_cast<std::uint8_t>(value);
-  };
-  packet[0] = 0x45;
-  packet[8] = 64;
-  packet[9] = IPPROTO_UDP;
-  put16(2, size);
-  std::ranges::copy(ue.octets, packet.begin() + 12);
-  std::ranges::copy(dn.octets, packet.begin() + 16);
-  put16(10, static_cast<std::uint16_t>(~lab::fold(lab::sum_octets({packet.data(), 20}))));
-  put16(20, 5000);
-  put16(22, kSinkPort);
-  put16(24, size - 20);
-  const auto pseudo = lab::sum_octets({packet.data() + 12, 8}, IPPROTO_UDP + size - 20);
-  const auto check = static_cast<std::uint16_t>(
-      ~lab::fold(lab::sum_octets({packet.data() + 20, size - 20}, pseudo)));
-  put16(26, check == 0 ? 0xffff : check);
-  return packet;
-}
-
-/// Sends `payload` (a burst of datagrams of `segment` octets) again and again, at the wanted rate.
-std::uint64_t send_bursts(const Load& load, const std::vector<std::vector<std::uint8_t>>& payloads,
-                          std::size_t segment) {
-  const auto socket = lab::bind_udp(load.from, 0);
-  if (!socket) {
-    std::fprintf(stderr, "traffic: %s\n", socket.error().c_str());
-    std::exit(1);
-  }
-  const int gso = load.burst > 1 ? static_cast<int>(segment) : 0;
-  (void)::setsockopt(socket->fd(), SOL_UDP, UDP_SEGMENT, &gso, sizeof gso);
-  (void)::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  const auto started = Clock::now();
-  std::uint64_t sent = 0;
-  for (std::size_t turn = 0;; ++turn) {
-    const std::chrono::duration<double> elapsed = Clock::now() - started;
-    if (elapsed.count() >= load.seconds) return sent;
-    const auto due = static_cast<std::uint64_t>(elapsed.count() * load.packets_per_second);
-    if (sent > due) {
-      // Sleeping, not spinning: on two cores a spinning sender looks like a lossy UPF.
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-      continue;
-    }
-    const auto& payload = payloads[turn % payloads.size()];
-    const sockaddr_in to = lab::socket_address(load.to, load.port);
-    if (::sendto(socket->fd(), payload.data(), payload.size(), 0,
-                 reinterpret_cast<const sockaddr*>(&to), sizeof to) > 0) {
-      sent += load.burst;
-    }
-  }
-}
-
-void print_sent(std::uint64_t sent) {
-  std::printf("{\"sent\": %llu}\n", static_cast<unsigned long long>(sent));
-}
-
-/// up GNB UPF DN SIZE BURST PPS SECONDS UE:TEID...: G-PDUs, straight from a socket.
-int uplink(Load load, Ipv4 dn, const std::vector<std::pair<Ipv4, std::uint32_t>>& sessions) {
-  std::vector<std::vector<std::uint8_t>> payloads;
-  for (const auto& [ue, teid] : sessions) {
-    std::vector<std::uint8_t> burst;
-    const auto inner = inner_packet(ue, dn, load.inner);
-    for (std::size_t i = 0; i < load.burst; ++i) {
-      std::array<std::uint8_t, lab::kUplinkHeader> header{};
-      lab::write_uplink_header(header, teid, 9, inner.size());
-      burst.insert(burst.end(), header.begin(), header.end());
-      burst.insert(burst.end(), inner.begin(), inner.end());
-    }
-    payloads.push_back(std::move(burst));
-  }
-  load.port = lab::kGtpuPort;
-  print_sent(send_bursts(load, payloads, load.inner + lab::kUplinkHeader));
-  return 0;
-}
-
 int usage() {
   std::fputs(
       "usage: traffic serve ADDRESS\n"
       "       traffic tcp SERVER up|down SECONDS UE...\n"
-      "       traffic up GNB UPF DN SIZE BURST PPS SECONDS UE:TEID...\n"
-      "       traffic down DN UE SIZE BURST PPS SECONDS      (PPS of IP packets of SIZE octets)\n",
+      "       traffic offer PROGRAM LINK PEER_MAC GNB|- UPF SIZE BURST PPS SECONDS TO "
+      "FROM[:TEID[+SPAN]]...\n",
       stderr);
   return 2;
 }
@@ -246,33 +151,7 @@ int run(const std::vector<std::string>& words) {
     for (std::size_t i = 4; i < words.size(); ++i) ues.push_back(address(words[i].c_str()));
     return tcp(words[1].c_str(), words[2] == "down" ? 'd' : 'u', std::stod(words[3]), ues);
   }
-  if (verb == "up" && words.size() > 8) {
-    std::vector<std::pair<Ipv4, std::uint32_t>> sessions;
-    for (std::size_t i = 8; i < words.size(); ++i) {
-      const auto colon = words[i].find(':');
-      sessions.emplace_back(address(words[i].substr(0, colon).c_str()),
-                            static_cast<std::uint32_t>(std::stoul(words[i].substr(colon + 1))));
-    }
-    return uplink({.from = address(words[1].c_str()),
-                   .to = address(words[2].c_str()),
-                   .inner = std::stoul(words[4]),
-                   .burst = std::stoul(words[5]),
-                   .packets_per_second = std::stod(words[6]),
-                   .seconds = std::stod(words[7])},
-                  address(words[3].c_str()), sessions);
-  }
-  if (verb == "down" && words.size() == 7) {
-    const Load load{.from = address(words[1].c_str()),
-                    .to = address(words[2].c_str()),
-                    .port = kSinkPort,
-                    .inner = std::stoul(words[3]),
-                    .burst = std::stoul(words[4]),
-                    .packets_per_second = std::stod(words[5]),
-                    .seconds = std::stod(words[6])};
-    const std::size_t payload = load.inner - 28;
-    print_sent(send_bursts(load, {std::vector<std::uint8_t>(payload * load.burst)}, payload));
-    return 0;
-  }
+  if (verb == "offer") return words.size() < 12 ? usage() : offer({words.begin() + 1, words.end()});
   return usage();
 }
 
