@@ -100,6 +100,11 @@ void Core::reconfigure(const Settings& to) {
   settings.allow = to.allow;
   settings.limits = to.limits;
   settings.sessions.limits = to.sessions.limits;
+  // Pools are only added, behind those that are there: addresses of the others are in use.
+  for (std::size_t i = settings.sessions.pools.size(); i < to.sessions.pools.size(); ++i) {
+    settings.sessions.pools.push_back(to.sessions.pools[i]);
+    ue_addresses.add(to.sessions.pools[i]);
+  }
   endpoint.set_retransmission(to.retransmit_after, to.max_retransmissions);
   associations.set_settings(now, {.limit = to.limits.associations,
                                   .heartbeat_interval = to.heartbeat_interval,

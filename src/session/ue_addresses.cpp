@@ -32,24 +32,26 @@ auto pool_of(Pools& pools, const std::string& dnn) {
 }  // namespace
 
 UeAddresses::UeAddresses(const std::vector<UePool>& pools) {
-  for (const auto& [dnn, prefix] : pools) {
-    if (const auto* v4 = std::get_if<Ipv4Prefix>(&prefix)) {
-      const std::uint32_t first = v4->address.host() & mask(v4->length);
-      const std::uint32_t last = first | ~mask(v4->length);
-      const bool plain = v4->length > 30;  // no room for addresses that are nobody's
-      pools4_.push_back(
-          {.dnn = dnn, .next = plain ? first : first + 2, .last = plain ? last : last - 1});
-      continue;
-    }
-    const auto& v6 = std::get<Ipv6Prefix>(prefix);
-    if (v6.length == 0 || v6.length > 64) continue;
-    const std::uint64_t count = std::uint64_t{1} << (64U - v6.length);
-    const std::uint64_t base = first_half(v6.address) & ~(count - 1);
-    pools6_.push_back({.dnn = dnn,
-                       .prefix = {from_first_half(base), v6.length},
-                       .next = count > 1 ? 1U : 0U,
-                       .count = count});
+  for (const UePool& pool : pools) add(pool);
+}
+
+void UeAddresses::add(const UePool& pool) {
+  if (const auto* v4 = std::get_if<Ipv4Prefix>(&pool.prefix)) {
+    const std::uint32_t first = v4->address.host() & mask(v4->length);
+    const std::uint32_t last = first | ~mask(v4->length);
+    const bool plain = v4->length > 30;  // no room for addresses that are nobody's
+    pools4_.push_back(
+        {.dnn = pool.dnn, .next = plain ? first : first + 2, .last = plain ? last : last - 1});
+    return;
   }
+  const auto& v6 = std::get<Ipv6Prefix>(pool.prefix);
+  if (v6.length == 0 || v6.length > 64) return;
+  const std::uint64_t count = std::uint64_t{1} << (64U - v6.length);
+  const std::uint64_t base = first_half(v6.address) & ~(count - 1);
+  pools6_.push_back({.dnn = pool.dnn,
+                     .prefix = {from_first_half(base), v6.length},
+                     .next = count > 1 ? 1U : 0U,
+                     .count = count});
 }
 
 std::optional<std::string> UeAddresses::network(const std::vector<std::string>& names,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -7,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "upf/base/address.hpp"
 #include "upf/base/clock.hpp"
 #include "upf/base/ids.hpp"
 #include "upf/base/result.hpp"
@@ -126,6 +129,27 @@ struct Counter {
   std::uint64_t value{};
 };
 
+/// A GTP-U peer that rules send to, for the operator.
+struct Path {
+  IpAddress peer{};
+  bool up{};
+  std::size_t tunnels{};  ///< FARs that send there
+  /// Of the last answered Echo Request; none: none was answered yet, or none are sent.
+  std::optional<std::chrono::nanoseconds> round_trip{};
+};
+
+/// What a plane itself has of a session, for the operator.
+struct Inspection {
+  /// A rule as it is installed, in the plane's own words. One PFCP rule may be several, or none.
+  struct Rule {
+    RuleId of{};          ///< the PFCP rule
+    std::string state{};  ///< "#3 forward teid=0x2001@10.0.0.2"
+  };
+  std::vector<Rule> rules{};
+  std::vector<Reading> counted{};  ///< since each URR began
+  std::size_t waiting_packets{};   ///< buffered
+};
+
 /// Implementations: gtp5g::Plane, userplane::UserPlane and the tests' FakePlane; tests/contract
 /// holds them to the same behaviour.
 ///
@@ -153,6 +177,16 @@ class DataPlane {
   [[nodiscard]] virtual std::vector<Event> take_events() = 0;
 
   [[nodiscard]] virtual std::vector<Counter> counters() const = 0;
+
+  // For the operator. What a plane doesn't know it leaves out.
+
+  [[nodiscard]] virtual std::vector<Path> paths() const { return {}; }
+  /// Looking changes nothing: no reading is taken. None: the plane has no such session.
+  [[nodiscard]] virtual std::optional<Inspection> inspect(Seid /*seid*/) const { return {}; }
+  /// Routes one more UE network to the plane while it runs. The error is for the operator.
+  [[nodiscard]] virtual Result<void, std::string> add_network(const IpPrefix& /*network*/) {
+    return {};
+  }
 };
 
 }  // namespace upf::dataplane

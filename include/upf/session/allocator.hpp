@@ -54,6 +54,8 @@ struct UePool {
 class UeAddresses {
  public:
   explicit UeAddresses(const std::vector<UePool>& pools);
+  /// One more, behind the others.
+  void add(const UePool& pool);
 
   /// The first of the names that has a pool of the family; with one data network, that.
   [[nodiscard]] std::optional<std::string> network(const std::vector<std::string>& names,

@@ -57,6 +57,17 @@ TEST(UeAddresses, AreInTheirPoolAndNotReservedAndNotDoubled) {
   EXPECT_EQ(addresses.allocate_ipv4("ims", kNobodys), std::nullopt);
 }
 
+TEST(UeAddresses, APoolThatIsAddedTakesNothingFromTheOthers) {
+  UeAddresses addresses{{{"internet", *parse_ip_prefix("10.60.0.0/29")}}};
+  const auto taken = [](Ipv4) { return false; };
+  const auto first = addresses.allocate_ipv4("internet", taken);
+  EXPECT_FALSE(addresses.allocate_ipv4("ims", taken));
+  addresses.add({"ims", *parse_ip_prefix("10.61.0.0/29")});
+  EXPECT_EQ(addresses.allocate_ipv4("ims", taken), (Ipv4{{10, 61, 0, 2}}));
+  EXPECT_NE(addresses.allocate_ipv4("internet", taken), first);
+  EXPECT_EQ(addresses.size(), 3U);
+}
+
 TEST(UeAddresses, WhatComesBackComesLast) {
   UeAddresses addresses{{{"internet", *parse_ip_prefix("10.60.0.0/29")}}};
   const auto first = *addresses.allocate_ipv4("internet", kNobodys);
