@@ -65,7 +65,7 @@ Controller::Controller(Settings settings, Parts parts)
       target_{parts_.socket->family().id, parts_.link.index},
       ids_(settings_.hash_size),
       buffer_(settings_.buffer),
-      paths_(settings_.echo_interval),
+      paths_(settings_.echo),
       receive_buffer_(kReceiveBuffer) {
   wakeup_.watch(parts_.events->descriptor());
   wakeup_.watch(parts_.gtpu->descriptor());
@@ -100,8 +100,8 @@ std::vector<dataplane::Counter> Controller::counters() const {
       {"gtp5g_event_overruns", {}, counts_.overruns},
       {"gtp5g_strange_events", {}, counts_.strange_events},
       {"gtp5g_shared_qer_buckets", {}, ids_.shared_buckets()},
-      {"buffered_packets_held", {}, now(buffer_.packets())},
-      {"buffered_octets_held", {}, now(buffer_.octets())},
+      {"waiting_packets", {}, now(buffer_.packets())},
+      {"waiting_octets", {}, now(buffer_.octets())},
       {"buffered_packets_sent", {}, counts_.flushed},
       {"dropped_packets", "buffer", buffer_.dropped()},
       {"dropped_packets", "no_tunnel", counts_.no_tunnel},

@@ -49,6 +49,9 @@ class Controller {
       Seid seid, std::span<const UrrId> urrs);
   [[nodiscard]] std::vector<dataplane::Event> take_events();
   [[nodiscard]] std::vector<dataplane::Counter> counters() const;
+  [[nodiscard]] std::vector<dataplane::Path> paths() const { return paths_.all(); }
+  [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const;
+  [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network);
   [[nodiscard]] int event_descriptor() const { return wakeup_.descriptor(); }
   [[nodiscard]] const std::vector<std::string>& notes() const { return parts_.notes; }
 

@@ -44,5 +44,12 @@ Result<std::vector<dataplane::Reading>, dataplane::Failure> Plane::read_usage(
 int Plane::event_descriptor() const { return impl_->event_descriptor(); }
 std::vector<dataplane::Event> Plane::take_events() { return impl_->take_events(); }
 std::vector<dataplane::Counter> Plane::counters() const { return impl_->counters(); }
+std::vector<dataplane::Path> Plane::paths() const { return impl_->paths(); }
+std::optional<dataplane::Inspection> Plane::inspect(Seid seid) const {
+  return impl_->inspect(seid);
+}
+Result<void, std::string> Plane::add_network(const IpPrefix& network) {
+  return impl_->add_network(network);
+}
 
 }  // namespace upf::gtp5g

@@ -35,6 +35,9 @@ class Plane final : public dataplane::DataPlane {
   [[nodiscard]] int event_descriptor() const override;
   [[nodiscard]] std::vector<dataplane::Event> take_events() override;
   [[nodiscard]] std::vector<dataplane::Counter> counters() const override;
+  [[nodiscard]] std::vector<dataplane::Path> paths() const override;
+  [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override;
+  [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override;
 
  private:
   class Impl;

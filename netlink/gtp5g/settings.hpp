@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "upf/base/address.hpp"
+#include "upf/dataplane/echo_timers.hpp"
 #include "upf/dataplane/packet_buffer.hpp"
 
 namespace upf::gtp5g {
@@ -34,8 +35,7 @@ struct Settings {
   dataplane::BufferLimits buffer{};
   /// A call into the kernel that takes longer is taken for hung: the plane makes no more of them.
   std::chrono::milliseconds call_timeout{5000};
-  /// How often an active GTP-U peer is asked whether it is there; 0: never.
-  std::chrono::seconds echo_interval{0};
+  dataplane::EchoTimers echo{};
   /// Receive buffer of the event socket; every buffered packet comes through it.
   std::size_t event_buffer_octets{32U << 20U};
 };

@@ -1,11 +1,12 @@
 #include "path_monitor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace upf::userplane {
 
 void PathMonitor::begin(const Snapshot& rules, TimePoint now) {
-  if (interval_.count() == 0) return;
+  if (timers_.interval.count() == 0) return;
   for (const FarEntry& far : rules.fars) {
     if (!far.has_tunnel) continue;
     Peer& peer = peers_[{far.tunnel.ipv6, far.tunnel.peer}];
@@ -17,31 +18,36 @@ void PathMonitor::begin(const Snapshot& rules, TimePoint now) {
 }
 
 void PathMonitor::end(const Snapshot& rules) {
-  if (interval_.count() == 0) return;
+  if (timers_.interval.count() == 0) return;
   for (const FarEntry& far : rules.fars) {
     const auto at = peers_.find({far.tunnel.ipv6, far.tunnel.peer});
     if (far.has_tunnel && at != peers_.end() && --at->second.users == 0) peers_.erase(at);
   }
 }
 
-void PathMonitor::on_answer(const EchoAnswered& answer, std::vector<dataplane::Event>& out) {
+void PathMonitor::on_answer(const EchoAnswered& answer, TimePoint now,
+                            std::vector<dataplane::Event>& out) {
   const auto at = peers_.find({answer.ipv6, answer.peer});
-  if (at == peers_.end()) return;
-  at->second.unanswered = 0;
-  if (at->second.up) return;
-  at->second.up = true;
+  if (at == peers_.end() || at->second.unanswered == 0) return;
+  Peer& peer = at->second;
+  peer.unanswered = 0;
+  peer.round_trip = now - peer.asked;
+  peer.next = peer.asked + std::max(timers_.interval, timers_.timeout);
+  if (std::exchange(peer.up, true)) return;
   out.push_back(dataplane::PathState{answer.peer.to_ip(answer.ipv6), true});
 }
 
 void PathMonitor::on_time(TimePoint now, std::vector<dataplane::Event>& out) {
   for (auto& [key, peer] : peers_) {
     if (peer.next > now) continue;
-    if (peer.up && peer.unanswered >= kMostUnanswered) {
+    if (peer.up && peer.unanswered >= std::max(timers_.requests, 1U)) {
       peer.up = false;
+      peer.round_trip.reset();
       out.push_back(dataplane::PathState{key.second.to_ip(key.first), false});
     }
     ++peer.unanswered;
-    peer.next = now + interval_;
+    peer.asked = now;
+    peer.next = now + (peer.up ? timers_.timeout : std::max(timers_.interval, timers_.timeout));
     forwarder_.send({.socket = peer.socket, .peer = key.second, .ipv6 = key.first}, gtpu::kPort,
                     gtpu::encode_echo_request(++sequence_));
   }
@@ -56,10 +62,10 @@ std::optional<TimePoint> PathMonitor::next_time() const {
   return next_;
 }
 
-std::vector<PathMonitor::Path> PathMonitor::paths() const {
-  std::vector<Path> all;
+std::vector<dataplane::Path> PathMonitor::paths() const {
+  std::vector<dataplane::Path> all;
   for (const auto& [key, peer] : peers_) {
-    all.push_back({key.second.to_ip(key.first), peer.up, peer.users});
+    all.push_back({key.second.to_ip(key.first), peer.up, peer.users, peer.round_trip});
   }
   return all;
 }

@@ -40,14 +40,13 @@ bool names(const std::vector<FarId>& list, FarId id) {
 }  // namespace
 
 SessionKeeper::SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder,
-                             LocalEnds& ends, std::size_t max_sessions,
-                             std::chrono::seconds echo_interval)
+                             LocalEnds& ends, std::size_t max_sessions, dataplane::EchoTimers echo)
     : shared_(shared),
       quiescence_(quiescence),
       forwarder_(forwarder),
       ends_(ends),
       max_sessions_(max_sessions),
-      paths_(forwarder, echo_interval) {}
+      paths_(forwarder, echo) {}
 
 SessionKeeper::~SessionKeeper() {
   for (const auto& [seid, session] : sessions_) delete session->rules.load();
@@ -291,7 +290,7 @@ void SessionKeeper::on_packet_event(const PacketEvent& event, const Now& now,
   } else if (const auto* unknown = std::get_if<TunnelUnknown>(&event)) {
     out.push_back(dataplane::ErrorIndication{{unknown->teid}, unknown->peer.to_ip(unknown->ipv6)});
   } else if (const auto* answer = std::get_if<EchoAnswered>(&event)) {
-    paths_.on_answer(*answer, out);
+    paths_.on_answer(*answer, now.steady, out);
   }
 }
 

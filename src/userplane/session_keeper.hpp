@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "forwarder.hpp"
@@ -25,7 +26,7 @@ namespace upf::userplane {
 class SessionKeeper {
  public:
   SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder, LocalEnds& ends,
-                std::size_t max_sessions, std::chrono::seconds echo_interval = {});
+                std::size_t max_sessions, dataplane::EchoTimers echo = {});
   SessionKeeper(const SessionKeeper&) = delete;
   SessionKeeper& operator=(const SessionKeeper&) = delete;
   ~SessionKeeper();
@@ -43,6 +44,10 @@ class SessionKeeper {
   /// When on_time() has something to do.
   [[nodiscard]] std::optional<TimePoint> next_time() const;
 
+  /// What is installed and counted for a session; none if there is no such session.
+  [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const;
+  /// Packets and octets that are buffered for all sessions.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> waiting() const;
   [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
   [[nodiscard]] const PathMonitor& paths() const { return paths_; }
 

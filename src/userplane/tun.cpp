@@ -138,7 +138,9 @@ RouteRequest route_request(const IpPrefix& pool, unsigned interface) {
   return request;
 }
 
-[[nodiscard]] Result<void, std::string> add_route(const IpPrefix& pool, const std::string& name) {
+}  // namespace
+
+Result<void, std::string> add_route(const IpPrefix& pool, const std::string& name) {
   const Fd socket{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)};
   const RouteRequest request = route_request(pool, ::if_nametoindex(name.c_str()));
   struct {
@@ -159,8 +161,6 @@ RouteRequest route_request(const IpPrefix& pool, unsigned interface) {
   }
   return failure(with_errno(what));
 }
-
-}  // namespace
 
 Result<Tun, std::string> Tun::open(const Settings& settings, std::uint32_t mtu, unsigned queues) {
   Tun tun{.name = settings.tun_name};

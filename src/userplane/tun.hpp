@@ -24,4 +24,7 @@ struct Tun {
                                                      unsigned queues);
 };
 
+/// Routes a network of UEs to the device.
+[[nodiscard]] Result<void, std::string> add_route(const IpPrefix& network, const std::string& name);
+
 }  // namespace upf::userplane

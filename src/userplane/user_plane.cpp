@@ -97,6 +97,15 @@ class Plane final : public UserPlane {
   [[nodiscard]] int event_descriptor() const override { return events_.get(); }
   [[nodiscard]] std::vector<dataplane::Event> take_events() override;
   [[nodiscard]] std::vector<dataplane::Counter> counters() const override;
+  [[nodiscard]] std::vector<dataplane::Path> paths() const override {
+    return keeper_->paths().paths();
+  }
+  [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override {
+    return keeper_->inspect(seid);
+  }
+  [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
+    return add_route(network, tun_.name);
+  }
   [[nodiscard]] std::vector<std::string> take_notices() override;
 
  private:
@@ -172,7 +181,7 @@ Result<void, std::string> Plane::open_devices() {
   forwarder_ = std::make_unique<Forwarder>(shared_, *sink_, options_);
   sink_->count_in(forwarder_->counters());
   keeper_ = std::make_unique<SessionKeeper>(shared_, quiescence_, *forwarder_, ends_,
-                                            settings_.max_sessions, settings_.echo_interval);
+                                            settings_.max_sessions, settings_.echo);
   const auto has_v6 = [](const LocalAddress& local) { return is_ipv6(local.address); };
   capabilities_ = {.name = "userspace",
                    .ipv6 = true,
@@ -304,10 +313,9 @@ std::vector<dataplane::Counter> Plane::counters() const {
     const auto reason = static_cast<Drop>(i);
     all.push_back({"dropped_packets", std::string{to_string(reason)}, sum(reason)});
   }
-  all.push_back({"sessions", {}, keeper_->session_count()});
-  for (const PathMonitor::Path& path : keeper_->paths().paths()) {
-    all.push_back({"path_up", to_string(path.peer), path.up ? 1U : 0U});
-  }
+  const auto [packets, octets] = keeper_->waiting();
+  all.push_back({"waiting_packets", {}, packets});
+  all.push_back({"waiting_octets", {}, octets});
   return all;
 }
 

@@ -532,6 +532,38 @@ TEST_P(DataPlaneContract, UsageIsCountedByDirectionAndReadingTakes) {
   EXPECT_EQ((*readings)[0].octets, rules::Volume{});
 }
 
+TEST_P(DataPlaneContract, InspectionNamesEveryRuleAndTakesNothing) {
+  EXPECT_FALSE(world_->plane().inspect(kSeid));
+  rules::SessionRules rules = usual();
+  rules.urrs.push_back({.id = kUrr});
+  pdr(rules, kUplinkPdr).urrs = {kUrr};
+  install(rules);
+  up(to_network());
+  (void)out();
+  const auto found = world_->plane().inspect(kSeid);
+  ASSERT_TRUE(found);
+  const auto names = [&](const auto& list) {
+    for (const auto& rule : list) {
+      EXPECT_TRUE(std::ranges::any_of(found->rules, [&](const auto& installed) {
+        return installed.of == dataplane::RuleId{rule.id} && !installed.state.empty();
+      })) << rule.id.value;
+    }
+  };
+  names(rules.pdrs);
+  names(rules.fars);
+  names(rules.qers);
+  names(rules.urrs);
+  EXPECT_EQ(found->waiting_packets, 0U);
+  // What was counted is still there to be taken.
+  const auto taken = world_->plane().read_usage(kSeid, {});
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->front().octets.uplink, world_->counted_octets(build(to_network())));
+  const auto after = world_->plane().inspect(kSeid);
+  ASSERT_TRUE(after);
+  ASSERT_EQ(after->counted.size(), 1U);
+  EXPECT_EQ(after->counted[0].octets.uplink, taken->front().octets.uplink);
+}
+
 TEST_P(DataPlaneContract, DroppedPacketsAreNotCounted) {
   rules::SessionRules rules = metered(usual());
   far(rules, kDownlinkFar).action = {.drop = true};

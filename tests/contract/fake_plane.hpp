@@ -78,6 +78,27 @@ class FakePlane : public dataplane::DataPlane {
   [[nodiscard]] std::vector<dataplane::Counter> counters() const override {
     return {{"fake_applies", {}, applies_}};
   }
+  [[nodiscard]] std::vector<dataplane::Path> paths() const override { return known_paths; }
+  [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override {
+    const auto at = sessions_.find(seid);
+    if (at == sessions_.end()) return std::nullopt;
+    dataplane::Inspection found;
+    for (const auto& pdr : at->second.rules.pdrs) found.rules.push_back({pdr.id, "there"});
+    for (const auto& far : at->second.rules.fars) found.rules.push_back({far.id, "there"});
+    for (const auto& qer : at->second.rules.qers) found.rules.push_back({qer.id, "there"});
+    for (const auto& urr : at->second.rules.urrs) found.rules.push_back({urr.id, "there"});
+    for (const auto& [id, meter] : at->second.meters) {
+      found.counted.push_back({.urr = id, .octets = meter.octets});
+    }
+    for (const auto& [id, buffer] : at->second.buffers) {
+      found.waiting_packets += buffer.packets.size();
+    }
+    return found;
+  }
+  [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
+    networks.push_back(network);
+    return {};
+  }
 
   // --- seams --------------------------------------------------------------------------------
   /// The apply() after `successes` more of them fails, once, and changes nothing.
@@ -93,6 +114,8 @@ class FakePlane : public dataplane::DataPlane {
   /// What packets' time stamps say.
   void set_time(WallTime now) { now_ = now; }
   dataplane::Capabilities can{};
+  std::vector<dataplane::Path> known_paths{};
+  std::vector<IpPrefix> networks{};  ///< added in life
 
   // --- what is installed --------------------------------------------------------------------
   [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }

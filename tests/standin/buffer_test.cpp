@@ -33,7 +33,7 @@ TEST(Idle, HoldsPacketsAndTellsOnce) {
             (std::vector<DownlinkData>{{rig.seid, kDown, std::uint8_t{9}, std::uint8_t{46}}}));
   rig.downlink(10);
   EXPECT_TRUE(rig.events<DownlinkData>().empty());
-  EXPECT_EQ(rig.counter("buffered_packets_held"), 6U);
+  EXPECT_EQ(rig.counter("waiting_packets"), 6U);
   EXPECT_TRUE(rig.machine->take_sent().empty());
 }
 
@@ -42,7 +42,7 @@ TEST(Idle, WithoutNocpNobodyIsTold) {
   ASSERT_TRUE(rig.go(idle(base(), false)));
   rig.downlink(10);
   EXPECT_TRUE(rig.events<DownlinkData>().empty());
-  EXPECT_EQ(rig.counter("buffered_packets_held"), 1U);
+  EXPECT_EQ(rig.counter("waiting_packets"), 1U);
 }
 
 TEST(Idle, FlushesInOrderBeforeNewPacketsWithNumbersThatRunOn) {
@@ -99,7 +99,7 @@ TEST(Idle, WaitsForTheBarsDelayAndKeepsToItsCount) {
   ASSERT_TRUE(rig.go(rules));
   for (int i = 0; i < 10; ++i) rig.downlink(10);
   EXPECT_TRUE(rig.events<DownlinkData>().empty());
-  EXPECT_EQ(rig.counter("buffered_packets_held"), 3U);
+  EXPECT_EQ(rig.counter("waiting_packets"), 3U);
   std::vector<DownlinkData> told;
   const TimePoint give_up = Clock::now() + std::chrono::seconds{15};
   while (told.empty() && Clock::now() < give_up) told = rig.events<DownlinkData>();
@@ -122,7 +122,7 @@ TEST(Idle, DropAndDropBufferedThrowAway) {
   ASSERT_TRUE(rig.go(drop));
   ASSERT_TRUE(rig.go(base()));
   EXPECT_TRUE(rig.machine->take_sent().empty());
-  EXPECT_EQ(rig.counter("buffered_packets_held"), 0U);
+  EXPECT_EQ(rig.counter("waiting_packets"), 0U);
 }
 
 TEST(Idle, ClosedGateHoldsNothing) {
@@ -132,7 +132,7 @@ TEST(Idle, ClosedGateHoldsNothing) {
   ASSERT_TRUE(rig.go(rules));
   rig.downlink(10);
   EXPECT_TRUE(rig.events<DownlinkData>().empty());
-  EXPECT_EQ(rig.counter("buffered_packets_held"), 0U);
+  EXPECT_EQ(rig.counter("waiting_packets"), 0U);
 }
 
 TEST(Idle, ASessionThatEndsHoldsNothing) {
@@ -141,7 +141,7 @@ TEST(Idle, ASessionThatEndsHoldsNothing) {
   rig.downlink(10);
   (void)rig.plane->take_events();
   (void)rig.finish();
-  EXPECT_EQ(rig.counter("buffered_packets_held"), 0U);
+  EXPECT_EQ(rig.counter("waiting_packets"), 0U);
 }
 
 TEST(Idle, WhatWasFlushedIsCountedLikeAllOthers) {
@@ -257,7 +257,7 @@ TEST(Events, OverrunIsSaidOnce) {
   rig.machine->events.overrun();
   rig.downlink(2);
   EXPECT_EQ(rig.events<dataplane::Overrun>().size(), 1U);
-  EXPECT_EQ(rig.counter("buffered_packets_held"), 2U);
+  EXPECT_EQ(rig.counter("waiting_packets"), 2U);
 }
 
 }  // namespace

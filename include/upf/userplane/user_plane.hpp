@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "upf/base/address.hpp"
 #include "upf/base/result.hpp"
 #include "upf/dataplane/data_plane.hpp"
+#include "upf/dataplane/echo_timers.hpp"
 #include "upf/dataplane/packet_buffer.hpp"
 
 /// The data plane in user space: GTP-U over UDP sockets on one side, a TUN device on the other.
@@ -40,7 +40,7 @@ struct Settings {
   unsigned workers{};                ///< packet threads; 0: one on one CPU, else two
   bool copy_dscp{};                  ///< the inner DSCP to the outer header, where no rule marks it
   std::uint32_t error_indications_per_second{100};  ///< 0: none are sent
-  std::chrono::seconds echo_interval{};  ///< Echo Requests to peers in use; 0: none are sent
+  dataplane::EchoTimers echo{};
   std::size_t max_sessions{1'000'000};
   dataplane::BufferLimits buffers{};
   Offloads offloads{};

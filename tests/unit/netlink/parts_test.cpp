@@ -279,7 +279,7 @@ TEST(Episodes, AParameterChangeKeepsTheEpisode) {
 
 TEST(Paths, APeerIsDownAfterThreeUnansweredRequestsAndUpWithTheFirstAnswer) {
   using std::chrono::seconds;
-  Paths paths{seconds{60}};
+  Paths paths{{.interval = seconds{60}}};
   const Ipv4 peer{{10, 0, 3, 2}};
   TimePoint now{};
   paths.begin(now, peer);
@@ -294,16 +294,18 @@ TEST(Paths, APeerIsDownAfterThreeUnansweredRequestsAndUpWithTheFirstAnswer) {
   ASSERT_EQ(due.changed.size(), 1U);
   EXPECT_FALSE(due.changed[0].up);
   EXPECT_EQ(paths.next(), now + seconds{60});
-  const auto up = paths.answered(now, peer);
+  EXPECT_FALSE(paths.all().at(0).up);
+  const auto up = paths.answered(now + std::chrono::milliseconds{9}, peer);
   ASSERT_TRUE(up.has_value());
   EXPECT_TRUE(up->up);
   EXPECT_FALSE(paths.answered(now, peer).has_value());
+  EXPECT_EQ(paths.all().at(0).round_trip, std::chrono::milliseconds{9});
   paths.end(peer);
   EXPECT_EQ(paths.next(), std::nullopt);
 }
 
 TEST(Paths, AnIntervalOfZeroAsksNobody) {
-  Paths paths{std::chrono::seconds{0}};
+  Paths paths{{}};
   paths.begin({}, {{10, 0, 3, 2}});
   EXPECT_EQ(paths.next(), std::nullopt);
 }

@@ -22,9 +22,17 @@ class Paths : public testing::Test {
     return events;
   }
   std::size_t requests() { return world_.settle().size(); }
+  std::vector<dataplane::Event> answer(std::chrono::milliseconds later = {}) {
+    now_ += later;
+    std::vector<dataplane::Event> events;
+    monitor_.on_answer({.peer = kGnb}, now_, events);
+    return events;
+  }
 
   contract::MemoryWorld world_{};
-  PathMonitor monitor_{world_.packets(), std::chrono::seconds{10}};
+  PathMonitor monitor_{
+      world_.packets(),
+      {.interval = std::chrono::seconds{10}, .timeout = std::chrono::seconds{2}, .requests = 4}};
   Snapshot rules_{};
   TimePoint now_{};
 };
@@ -37,25 +45,41 @@ TEST_F(Paths, OneRequestAnIntervalHoweverManyFarsNameThePeer) {
   ASSERT_EQ(outputs.size(), 1U);
   EXPECT_EQ(outputs[0].octets.at(1), 1);
   EXPECT_EQ(outputs[0].peer, IpAddress{(Ipv4{{10, 100, 0, 2}})});
+  EXPECT_TRUE(answer().empty());
   EXPECT_TRUE(pass(std::chrono::seconds{9}).empty());
   EXPECT_EQ(requests(), 0U);
   EXPECT_TRUE(pass(std::chrono::seconds{1}).empty());
   EXPECT_EQ(requests(), 1U);
 }
 
-TEST_F(Paths, ThreeUnansweredRequestsAreAFailureAndAnAnswerTheRecovery) {
+TEST_F(Paths, SoManyUnansweredRequestsAreAFailureAndAnAnswerTheRecovery) {
   monitor_.begin(rules_, now_);
-  std::vector<dataplane::Event> events;
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(pass(std::chrono::seconds{10}).empty());
-  events = pass(std::chrono::seconds{10});
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_FALSE(std::get<dataplane::PathState>(events[0]).up);
-  EXPECT_TRUE(pass(std::chrono::seconds{10}).empty());  // said once
-  events.clear();
-  monitor_.on_answer({.peer = kGnb}, events);
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_TRUE(std::get<dataplane::PathState>(events[0]).up);
+  EXPECT_TRUE(pass(std::chrono::seconds{0}).empty());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(pass(std::chrono::seconds{2}).empty());
+  EXPECT_EQ(requests(), 4U);  // N3-REQUESTS, a T3-RESPONSE apart
+  const auto down = pass(std::chrono::seconds{2});
+  ASSERT_EQ(down.size(), 1U);
+  EXPECT_FALSE(std::get<dataplane::PathState>(down[0]).up);
+  EXPECT_FALSE(monitor_.paths().at(0).up);
+  EXPECT_TRUE(pass(std::chrono::seconds{9}).empty());  // said once, and asked at the interval
+  const auto up = answer();
+  ASSERT_EQ(up.size(), 1U);
+  EXPECT_TRUE(std::get<dataplane::PathState>(up[0]).up);
   EXPECT_TRUE(pass(std::chrono::seconds{10}).empty());
+}
+
+TEST_F(Paths, TheRoundTripIsOfTheLastAnswer) {
+  monitor_.begin(rules_, now_);
+  EXPECT_TRUE(pass(std::chrono::seconds{0}).empty());
+  EXPECT_FALSE(monitor_.paths().at(0).round_trip);
+  EXPECT_TRUE(answer(std::chrono::milliseconds{7}).empty());
+  const auto paths = monitor_.paths();
+  ASSERT_EQ(paths.size(), 1U);
+  EXPECT_EQ(paths[0].round_trip, std::chrono::milliseconds{7});
+  EXPECT_EQ(paths[0].tunnels, 2U);
+  // One that nobody asked for says nothing.
+  EXPECT_TRUE(answer(std::chrono::milliseconds{900}).empty());
+  EXPECT_EQ(monitor_.paths().at(0).round_trip, std::chrono::milliseconds{7});
 }
 
 TEST_F(Paths, APeerThatNoFarNamesIsLeftAlone) {
@@ -68,7 +92,7 @@ TEST_F(Paths, APeerThatNoFarNamesIsLeftAlone) {
 
 TEST(PathsOff, WatchNobody) {
   contract::MemoryWorld world;
-  PathMonitor monitor{world.packets(), std::chrono::seconds{0}};
+  PathMonitor monitor{world.packets(), {}};
   Snapshot rules;
   rules.fars.push_back({.has_tunnel = true, .tunnel = {.peer = kGnb}});
   monitor.begin(rules, {});
