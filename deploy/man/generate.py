@@ -114,8 +114,8 @@ def page():
     text = (ROOT / "configs" / "README.md").read_text()
     table = section(text, "Keys")
     body = [".Sh VALUES", *items(section(text, "Values")), ".Sh KEYS"]
-    body += lines("(reload) marks what SIGHUP applies without touching sessions; "
-                  "the rest needs a restart, and a reload says so.")
+    body += lines("(reload) marks what SIGHUP applies without touching sessions, and so are data networks that are "
+                  "added behind those of dnnList; the rest needs a restart, and a reload says so.")
     body += keys(table)
     body += [".Sh DIFFERENCES FROM GO-UPF", *items(section(text, "What differs from go-upf"))]
     return HEAD + "\n".join(body) + "\n" + TAIL

@@ -263,6 +263,10 @@ void Daemon::on_tick() {
   static int ticks = 0;
   const TimePoint now = runtime::now().steady;
   operations_->tick(now);
+  if (end_when_empty_ && control_->sessions().size() == 0) {
+    log_.info("drain", "the last session is gone");
+    return on_stop();
+  }
   if (++ticks % kTicksPerReport == 0) {
     log_.report_suppressed();
     if (more_notes_) {

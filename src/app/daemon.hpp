@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "src/app/host.hpp"
@@ -55,6 +56,9 @@ class Daemon {
   /// Reads the configuration again and applies what can change in life. What it says is for the
   /// operator.
   [[nodiscard]] ops::Actions::Outcome reload();
+  /// What is in force, with what of `loaded` can change in life.
+  [[nodiscard]] Result<config::Config, std::string> next_config(const config::Config& loaded) const;
+  [[nodiscard]] Result<void, std::string> apply_to_host(const config::Config& next);
   void on_reload();
   /// Does what the control half asks for: account(), then carry_out().
   void act(control::Output output);
@@ -78,7 +82,9 @@ class Daemon {
   Now started_{};
   metrics::N4Meter meter_{};
   std::unique_ptr<ops::Operations> operations_{};
+  std::set<IpPrefix> routed_{};  ///< networks that reloads added
   bool draining_{};
+  bool end_when_empty_{};
   bool stopping_{};
 };
 

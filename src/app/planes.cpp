@@ -21,6 +21,12 @@ dataplane::BufferLimits buffer_limits(const config::Buffering& buffering) {
   return limits;
 }
 
+dataplane::EchoTimers echo_timers(const config::Echo& echo) {
+  using std::chrono::milliseconds;
+  return {std::chrono::ceil<milliseconds>(echo.interval),
+          std::chrono::ceil<milliseconds>(echo.timeout), echo.retries};
+}
+
 gtp5g::Settings gtp5g_settings(const config::Config& config) {
   gtp5g::Settings settings;
   settings.interface = config.gtpu.ifname;
@@ -35,7 +41,7 @@ gtp5g::Settings gtp5g_settings(const config::Config& config) {
   settings.qos = config.gtpu.qos;
   settings.any_version = !config.gtpu.version_check;
   settings.buffer = buffer_limits(config.gtpu.buffering);
-  settings.echo_interval = std::chrono::ceil<std::chrono::seconds>(config.gtpu.echo.interval);
+  settings.echo = echo_timers(config.gtpu.echo);
   return settings;
 }
 
@@ -61,7 +67,7 @@ userplane::Settings userplane_settings(const config::Config& config) {
   for (const auto& dnn : config.dnn_list) settings.ue_pools.push_back(dnn.cidr);
   settings.workers = config.gtpu.workers;
   settings.offloads = offloads(config.gtpu.without_offloads);
-  settings.echo_interval = std::chrono::ceil<std::chrono::seconds>(config.gtpu.echo.interval);
+  settings.echo = echo_timers(config.gtpu.echo);
   settings.max_sessions = config.pfcp.limits.sessions;
   settings.buffers = buffer_limits(config.gtpu.buffering);
   return settings;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "src/app/control_settings.hpp"
 #include "src/app/daemon.hpp"
@@ -10,14 +11,6 @@
 // is wrong, or asks for what the host refuses, leaves everything as it was.
 namespace upf::app {
 namespace {
-
-/// Whether this build of the daemon can apply a new value while it runs.
-bool applies(const config::Difference& difference) {
-  if (!difference.live) return false;
-  const auto begins = [&](const char* prefix) { return difference.key.starts_with(prefix); };
-  return begins("pfcp.") || begins("logger.") || begins("metrics.") || begins("description") ||
-         difference.key.ends_with(".natifname") || difference.key.ends_with(".tcpMss");
-}
 
 /// Peers by name keep the address that they had; looking names up would hold N4 up. False: one is
 /// new.
@@ -29,6 +22,15 @@ bool resolve_as_before(std::vector<config::Host>& peers, const std::vector<confi
     all = all && peer.address.has_value();
   }
   return all;
+}
+
+/// Whether the data networks that are there stay as they are; more may be behind them.
+bool keeps(const std::vector<config::Dnn>& loaded, const std::vector<config::Dnn>& known) {
+  const auto same = [](const config::Dnn& a, const config::Dnn& b) {
+    return a.dnn == b.dnn && a.cidr == b.cidr;
+  };
+  return loaded.size() >= known.size() &&
+         std::ranges::equal(std::span{loaded}.first(known.size()), known, same);
 }
 
 /// Of a Node ID as people write it.
@@ -49,6 +51,43 @@ std::string list_of(const std::vector<config::Difference>& differences) {
 
 }  // namespace
 
+Result<config::Config, std::string> Daemon::next_config(const config::Config& loaded) const {
+  config::Config next = config_;
+  next.description = loaded.description;
+  next.logger = loaded.logger;
+  next.metrics = loaded.metrics;
+  next.api.page = loaded.api.page;
+  next.pfcp = loaded.pfcp;
+  next.pfcp.addr = config_.pfcp.addr;
+  next.pfcp.node_id = config_.pfcp.node_id;
+  next.pfcp.advertise = config_.pfcp.advertise;
+  if (!resolve_as_before(next.pfcp.peers, config_.pfcp.peers)) {
+    return failure(std::string{"pfcp.peers: a new peer by name needs a restart; give its address"});
+  }
+  if (!keeps(loaded.dnn_list, config_.dnn_list)) return next;
+  next.dnn_list = loaded.dnn_list;
+  for (std::size_t i = 0; i < config_.dnn_list.size(); ++i) {
+    next.dnn_list[i].ip_forward_enable = config_.dnn_list[i].ip_forward_enable;
+  }
+  return next;
+}
+
+Result<void, std::string> Daemon::apply_to_host(const config::Config& next) {
+  for (std::size_t i = config_.dnn_list.size(); i < next.dnn_list.size(); ++i) {
+    // Routed by a reload that failed later on: it is there.
+    if (!routed_.contains(next.dnn_list[i].cidr)) {
+      if (auto ok = plane_->add_network(next.dnn_list[i].cidr); !ok) return ok;
+      routed_.insert(next.dnn_list[i].cidr);
+    }
+    if (!next.dnn_list[i].ip_forward_enable || !netfilter_) continue;
+    if (auto ok = Host{}.enable_forwarding(); !ok) log_.warn("host", ok.error());
+  }
+  if (netfilter_ && next.dnn_list != config_.dnn_list) {
+    if (auto ok = netfilter_->apply(next); !ok) return ok;
+  }
+  return operations_->listen(next);
+}
+
 ops::Actions::Outcome Daemon::reload() {
   const auto loaded = config::load(path_);
   if (!loaded) {
@@ -59,34 +98,16 @@ ops::Actions::Outcome Daemon::reload() {
   }
   std::vector<config::Difference> applied;
   std::vector<config::Difference> later;
+  const bool networks_stay = keeps(loaded->config.dnn_list, config_.dnn_list);
   for (auto& difference : config::compare(config_, loaded->config)) {
-    (applies(difference) ? applied : later).push_back(std::move(difference));
+    const bool live = difference.live && (networks_stay || !difference.key.starts_with("dnnList["));
+    (live ? applied : later).push_back(std::move(difference));
   }
-  config::Config next = config_;
-  next.description = loaded->config.description;
-  next.logger = loaded->config.logger;
-  next.metrics = loaded->config.metrics;
-  next.pfcp = loaded->config.pfcp;
-  next.pfcp.addr = config_.pfcp.addr;
-  next.pfcp.node_id = config_.pfcp.node_id;
-  next.pfcp.advertise = config_.pfcp.advertise;
-  if (!resolve_as_before(next.pfcp.peers, config_.pfcp.peers)) {
-    return failure(
-        std::string{"nothing changed: pfcp.peers: a new peer by name needs a restart; give its "
-                    "address"});
-  }
-  if (next.dnn_list.size() == loaded->config.dnn_list.size()) {
-    for (std::size_t i = 0; i < next.dnn_list.size(); ++i) {
-      next.dnn_list[i].natifname = loaded->config.dnn_list[i].natifname;
-      next.dnn_list[i].tcp_mss = loaded->config.dnn_list[i].tcp_mss;
-    }
-  }
-  if (netfilter_ && next.dnn_list != config_.dnn_list) {
-    if (auto ok = netfilter_->apply(next); !ok) return failure("nothing changed: " + ok.error());
-  }
-  if (auto ok = operations_->listen(next); !ok) return failure("nothing changed: " + ok.error());
-  log_.apply(next.logger);
-  config_ = std::move(next);
+  auto next = next_config(loaded->config);
+  if (!next) return failure("nothing changed: " + next.error());
+  if (auto ok = apply_to_host(*next); !ok) return failure("nothing changed: " + ok.error());
+  log_.apply(next->logger);
+  config_ = std::move(*next);
   const Now now = runtime::now();
   act(control_->reconfigure(now, control_settings(config_, now)));
   std::string text = applied.empty() ? "nothing to apply" : "applied: " + list_of(applied);
@@ -118,11 +139,14 @@ ops::Actions Daemon::actions() {
     if (outcome) log_.info("reload", *outcome);
     return outcome;
   };
-  actions.set_draining = [this](bool on) -> ops::Actions::Outcome {
+  actions.set_draining = [this](bool on, bool end) -> ops::Actions::Outcome {
     draining_ = on;
+    end_when_empty_ = on && end;
     act(control_->set_draining(runtime::now(), on));
     runtime::notify_status(on ? "draining" : "serving N4 at " + to_string(n4_->local()));
-    return std::string{on ? "no new sessions; SMFs are asked to release" : "new sessions again"};
+    if (!on) return std::string{"new sessions again"};
+    return fmt::format("no new sessions; SMFs are told{}",
+                       end ? "; upf stops once the last session is gone" : "");
   };
   actions.release_session = [this](Seid seid) -> ops::Actions::Outcome {
     act(control_->release_session(runtime::now(), seid));

@@ -9,6 +9,7 @@
 
 #include "src/app/arguments.hpp"
 #include "src/app/daemon.hpp"
+#include "src/app/preview.hpp"
 #include "upf/config/config.hpp"
 
 namespace upf::app {
@@ -41,6 +42,11 @@ int check(const std::string& path, const config::Loaded& loaded) {
     fmt::print("{}: {}\n", key, value);
   }
   fmt::print("{}: good\n", path);
+  const std::string& socket = loaded.config.api.socket;
+  if (socket.empty()) return 0;
+  if (const auto differences = preview(http::UnixPath{socket}, loaded.config)) {
+    fmt::print("{}", preview_text(*differences));
+  }
   return 0;
 }
 

@@ -37,10 +37,9 @@ std::vector<Leaf> leaves_of(const Config& config) {
   return leaves;
 }
 
-/// An element of a list appears or goes as a whole: DNN pools may, ifList entries may not.
-bool is_live(const Leaf& leaf, bool whole) {
-  if (leaf.row->effect == Effect::Live) return true;
-  return whole && leaf.key.starts_with("dnnList[");
+/// A whole element of a list appears: a data network may, behind the others, but no interface.
+bool may_appear(const Leaf& leaf) {
+  return leaf.row->effect == Effect::Live || leaf.key.starts_with("dnnList[");
 }
 
 void describe_rows(std::span<const Row> rows, const std::string& path, const void* defaults,
@@ -72,29 +71,33 @@ void describe_rows(std::span<const Row> rows, const std::string& path, const voi
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> describe(const Config& config) {
-  std::vector<std::pair<std::string, std::string>> lines;
+Described describe(const Config& config) {
+  Described lines;
   for (const Leaf& leaf : leaves_of(config)) lines.emplace_back(leaf.key, leaf.value);
   return lines;
 }
 
-std::vector<Difference> compare(const Config& before, const Config& after) {
-  const std::vector<Leaf> old_leaves = leaves_of(before);
-  const std::vector<Leaf> new_leaves = leaves_of(after);
+std::vector<Difference> compare(const Described& before, const Config& after) {
+  const std::vector<Leaf> leaves = leaves_of(after);
   std::vector<Difference> differences;
-  for (const Leaf& leaf : old_leaves) {
-    const auto other = std::ranges::find(new_leaves, leaf.key, &Leaf::key);
-    if (other == new_leaves.end()) {
-      differences.push_back({leaf.key, leaf.value, "", is_live(leaf, true)});
-    } else if (other->value != leaf.value) {
-      differences.push_back({leaf.key, leaf.value, other->value, is_live(leaf, false)});
+  for (const auto& [key, value] : before) {
+    const auto other = std::ranges::find(leaves, key, &Leaf::key);
+    if (other == leaves.end()) {
+      differences.push_back({key, value, "", false});
+    } else if (other->value != value) {
+      differences.push_back({key, value, other->value, other->row->effect == Effect::Live});
     }
   }
-  for (const Leaf& leaf : new_leaves) {
-    if (std::ranges::find(old_leaves, leaf.key, &Leaf::key) == old_leaves.end()) {
-      differences.push_back({leaf.key, "", leaf.value, is_live(leaf, true)});
+  for (const Leaf& leaf : leaves) {
+    if (std::ranges::find(before, leaf.key, &Described::value_type::first) == before.end()) {
+      differences.push_back({leaf.key, "", leaf.value, may_appear(leaf)});
     }
   }
+  return differences;
+}
+
+std::vector<Difference> compare(const Config& before, const Config& after) {
+  auto differences = compare(describe(before), after);
   // The leaf is only the path.
   if (before.predefined != after.predefined && before.predefined_rules == after.predefined_rules) {
     differences.push_back({"predefinedRules", before.predefined_rules + " as it was",

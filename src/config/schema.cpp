@@ -83,7 +83,9 @@ constexpr Row kEcho[] = {
         "interval", kOurs,
         "How often each GTP-U peer in use is sent an Echo Request; 0 sends none."),
     scalar<&Echo::timeout, Time>("timeout", kOurs, "T3-RESPONSE of TS 29.281."),
-    scalar<&Echo::retries, U8>("retries", kOurs, "N3-REQUESTS: repeats before a path is down."),
+    scalar<&Echo::retries, U8>(
+        "retries", kOurs,
+        "N3-REQUESTS: asked in vain so often in a row, a peer is down (0 counts as 1)."),
 };
 
 constexpr Row kBuffering[] = {
@@ -150,7 +152,8 @@ constexpr Row kApi[] = {
                                          "The UNIX socket for upfctl. Absent: off."),
     scalar<&Api::listen, ListenKind>("listen", kOurs,
                                      "A TCP address for the API, read-only. Absent: off."),
-    scalar<&Api::page, BoolKind>("page", kOurs, "Serve the status page on the API's addresses."),
+    scalar<&Api::page, BoolKind>("page", kOursLive,
+                                 "Serve the status page on the API's addresses."),
 };
 
 constexpr Row kPredefinedRule[] = {
@@ -176,8 +179,11 @@ constexpr Row kSchema[] = {
     scalar<&Config::description, TextKind>("description", kLive, "For people."),
     section<&Config::pfcp>("pfcp", kRequired, "N4, the interface to the SMF.", kPfcp),
     section<&Config::gtpu>("gtpu", kRequired, "N3 and N9, and what forwards packets.", kGtpu),
-    sections<&Config::dnn_list>("dnnList", kRequired, "The data networks and their UE pools.",
-                                kDnn),
+    sections<&Config::dnn_list>(
+        "dnnList", kRequired,
+        "The data networks and their UE pools. A reload adds those behind the last; others need a "
+        "restart.",
+        kDnn),
     scalar<&Config::predefined_rules, TextKind>(
         "predefinedRules", kOurs,
         "A file of Predefined Rules, for SMFs that activate rules by name; its path is taken from "

@@ -209,8 +209,11 @@ struct Difference {
 };
 [[nodiscard]] std::vector<Difference> compare(const Config& before, const Config& after);
 
-/// Every key with its value in force, as `key: value` in the schema's order.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> describe(const Config& config);
+/// Every key with its value in force, in the schema's order.
+using Described = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] Described describe(const Config& config);
+/// As above, of a daemon that told what it has in force.
+[[nodiscard]] std::vector<Difference> compare(const Described& before, const Config& after);
 
 /// The table of keys for configs/README.md, in Markdown.
 [[nodiscard]] std::string reference();

@@ -360,6 +360,16 @@ TEST(ConfigCompare, TellsWhatCanChangeWithoutARestart) {
             "dnnList[1].tcpMss: '' -> '0' live\n");
 }
 
+TEST(ConfigCompare, DataNetworksAreAddedInLifeAndNothingElseOfThem) {
+  const Config two = parsed(file("", "", "  - {dnn: ims, cidr: 10.62.0.0/16}\n"));
+  for (const Difference& d : compare(two, parsed(file()))) EXPECT_FALSE(d.live) << d.key;
+  const Config other = parsed(file("", "", "  - {dnn: ims, cidr: 10.63.0.0/16}\n"));
+  const auto differences = compare(describe(two), other);
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences[0].key, "dnnList[1].cidr");
+  EXPECT_FALSE(differences[0].live);
+}
+
 TEST(ConfigReference, IsWhatTheReadmeSays) {
   std::ifstream readme{kSource + "/configs/README.md"};
   std::stringstream text;
