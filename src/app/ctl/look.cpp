@@ -38,6 +38,27 @@ int list_of(const Session& s, const char* what,
   return 0;
 }
 
+/// URRs: what is to be measured, what was counted, what is armed.
+void print_usage(Json list) {
+  if (list.empty()) return;
+  for (auto& urr : list) {
+    if (!urr.contains("counted")) continue;
+    for (const char* way : {"uplink", "downlink"}) {
+      const std::string of{way};
+      urr[of] =
+          fmt::format("{} in {} packets", octets(urr["counted"][of + "_octets"].get<double>()),
+                      cell(urr["counted"][of + "_packets"]));
+    }
+  }
+  fmt::print("\n");
+  print_list(list, {{"URR", "id"},
+                    {"THRESHOLD", "volume_threshold"},
+                    {"QUOTA", "volume_quota"},
+                    {"UPLINK", "uplink"},
+                    {"DOWNLINK", "downlink"},
+                    {"INSTALLED", "installed"}});
+}
+
 /// How much a count grew, a second.
 double rate(const Json& now, const Json& before, const char* way, const char* what,
             double seconds) {
@@ -97,7 +118,7 @@ int session(const Session& s) {
       s.get("/v1/sessions/" + http::escaped(s.seid_of(s.word(0, "a SEID or UE address"))));
   if (s.print_as_data(json)) return 0;
   Json head = json;
-  for (const char* rules : {"pdrs", "fars", "qers", "urrs", "bars"}) head.erase(rules);
+  for (const char* rules : {"pdrs", "fars", "qers", "urrs", "bars", "unmatched"}) head.erase(rules);
   print_pairs(head);
   fmt::print("\n");
   print_list(json["pdrs"], {{"PDR", "id"},
@@ -108,14 +129,22 @@ int session(const Session& s) {
                             {"FILTERS", "filters"},
                             {"FAR", "far"},
                             {"QERS", "qers"},
-                            {"URRS", "urrs"}});
+                            {"URRS", "urrs"},
+                            {"INSTALLED", "installed"}});
   fmt::print("\n");
-  print_list(json["fars"],
-             {{"FAR", "id"}, {"ACTION", "action"}, {"TO", "destination"}, {"TUNNEL", "tunnel"}});
-  for (const char* rules : {"qers", "urrs", "bars"}) {
-    if (json[rules].empty()) continue;
-    fmt::print("\n{}:\n{}", rules, yaml(json[rules]));
+  print_list(json["fars"], {{"FAR", "id"},
+                            {"ACTION", "action"},
+                            {"TO", "destination"},
+                            {"TUNNEL", "tunnel"},
+                            {"INSTALLED", "installed"}});
+  print_usage(json["urrs"]);
+  for (const char* rules : {"qers", "bars"}) {
+    if (!json[rules].empty()) fmt::print("\n{}:\n{}", rules, yaml(json[rules]));
   }
+  if (!json["unmatched"].empty()) {
+    fmt::print("\ninstalled without a rule:\n{}", yaml(json["unmatched"]));
+  }
+  if (!json["in_plane"].get<bool>()) fmt::print("\nThe data plane has no such session.\n");
   return 0;
 }
 
@@ -133,6 +162,13 @@ int peers(const Session& s) {
                     {"SINCE", "age"},
                     {"HEARD", "heard"},
                     {"SET", "smf_set"}});
+  const Json paths = s.get("/v1/paths");
+  if (paths["paths"].empty()) return 0;
+  fmt::print("\n");
+  print_list(paths["paths"], {{"GTP-U PEER", "peer"},
+                              {"UP", "up"},
+                              {"TUNNELS", "tunnels"},
+                              {"ROUND TRIP ms", "round_trip_ms"}});
   return 0;
 }
 

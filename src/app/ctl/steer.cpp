@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "src/app/ctl/command.hpp"
+#include "src/app/preview.hpp"
 #include "upf/config/config.hpp"
 
 // Commands that follow a subscriber, and those that change something.
@@ -76,8 +77,11 @@ int capture(const Session& s) {
 }
 
 int drain(const Session& s) {
-  const bool off = !s.words.empty() && s.words[0] == "off";
-  return act(s, "POST", off ? "/v1/drain?on=false" : "/v1/drain?on=true");
+  const std::string how = s.words.empty() ? "on" : s.words[0];
+  if (how == "off") return act(s, "POST", "/v1/drain?on=false");
+  if (how == "stay") return act(s, "POST", "/v1/drain?on=true");
+  if (how != "on") throw Stop{kUsage, "drain: on, stay or off"};
+  return act(s, "POST", "/v1/drain?on=true&end=true");
 }
 int reload(const Session& s) { return act(s, "POST", "/v1/reload"); }
 int audit(const Session& s) { return act(s, "POST", "/v1/audit"); }
@@ -104,18 +108,8 @@ int check(const Session& s) {
   }
   for (const auto& warning : loaded->warnings) fmt::print("{}\n", config::to_string(path, warning));
   fmt::print("{}: good\n", path);
-  const auto reply = http::fetch(s.server, "GET", "/v1/config");
-  if (!reply || reply->status != 200) return 0;
-  const Json running = Json::parse(reply->body, nullptr, false)["config"];
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& [key, value] : config::describe(loaded->config)) {
-    const std::string before = running.contains(key) ? running[key].get<std::string>() : "";
-    if (before != value) rows.push_back({key, before, value});
-  }
-  if (rows.empty()) {
-    fmt::print("the running daemon has the same\n");
-  } else {
-    fmt::print("\nwould change in the running daemon:\n{}", table({"KEY", "NOW", "THEN"}, rows));
+  if (const auto differences = preview(s.server, loaded->config)) {
+    fmt::print("{}", preview_text(*differences));
   }
   return 0;
 }

@@ -40,6 +40,14 @@ class MeteredPlane final : public dataplane::DataPlane {
     return inner_->counters();
   }
 
+  [[nodiscard]] std::vector<dataplane::Path> paths() const override { return inner_->paths(); }
+  [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override {
+    return inner_->inspect(seid);
+  }
+  [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
+    return inner_->add_network(network);
+  }
+
   void expose(Exposition& to) const;
 
   struct Totals {

@@ -98,10 +98,14 @@ std::span<const Api::Entry> Api::entries() {
       {{"DELETE", "/v1/associations/{node_id}", "End an association and its sessions", "", "Done",
         true},
        &Api::drop},
+      {{"GET", "/v1/paths", "GTP-U peers, whether they answer and how soon", "", "Paths", false},
+       &Api::paths},
       {{"GET", "/v1/sessions", "Sessions in order of SEID, paged",
         "ue, dnn, peer, teid, limit, after", "Sessions", false},
        &Api::sessions},
-      {{"GET", "/v1/sessions/{seid}", "One session with its rules", "", "Session", false},
+      {{"GET", "/v1/sessions/{seid}",
+        "One session: its rules, what is installed of them, what they counted", "", "Session",
+        false},
        &Api::session},
       {{"DELETE", "/v1/sessions/{seid}", "End a session; the SMF is told", "", "Done", true},
        &Api::release},
@@ -114,7 +118,10 @@ std::span<const Api::Entry> Api::entries() {
       {{"GET", "/v1/counters", "The data plane's counters", "", "Counters", false}, &Api::counters},
       {{"POST", "/v1/log", "Set the log level", "level", "Done", true}, &Api::set_level},
       {{"POST", "/v1/reload", "Read the configuration again", "", "Done", true}, &Api::reload},
-      {{"POST", "/v1/drain", "Refuse new sessions, or take them again", "on", "Done", true},
+      {{"POST", "/v1/drain",
+        "Refuse new sessions and tell the SMFs (with `end`: and stop once the last session is "
+        "gone), or take them again",
+        "on, end", "Done", true},
        &Api::drain},
       {{"POST", "/v1/audit", "Compare intended and installed rules", "", "Done", true},
        &Api::audit},
@@ -189,6 +196,8 @@ http::Reply Api::associations(const http::Call&, const std::string&) {
   return json(associations_view(scene_));
 }
 
+http::Reply Api::paths(const http::Call&, const std::string&) { return json(paths_view(scene_)); }
+
 http::Reply Api::sessions(const http::Call& call, const std::string&) {
   Filter filter{.dnn = call.parameter("dnn"), .peer = call.parameter("peer")};
   if (const auto ue = call.parameter("ue"); !ue.empty()) {
@@ -236,7 +245,7 @@ http::Reply Api::session(const http::Call& call, const std::string& id) {
   if (!seid) return error(400, "seid: a number, 0x… or decimal");
   const session::Session* session = scene_.control.sessions().find(*seid);
   if (session == nullptr) return error(404, "no such session");
-  Json view = session_view(*session);
+  Json view = session_view(*session, scene_.plane.inspect(*seid));
   if (!call.privileged) {
     // Who is behind the address is nobody's business but the operator's.
     for (const char* key : {"imsi", "imei", "msisdn", "nai"}) view[key] = "";
@@ -271,7 +280,9 @@ http::Reply Api::drain(const http::Call& call, const std::string&) {
   if (!actions_.set_draining) return error(501, "this build can't drain");
   const std::string on = call.parameter("on");
   if (on != "true" && on != "false") return error(400, "on: true or false");
-  return outcome(actions_.set_draining(on == "true"));
+  const std::string end = call.parameter("end");
+  if (!end.empty() && end != "true" && end != "false") return error(400, "end: true or false");
+  return outcome(actions_.set_draining(on == "true", end == "true"));
 }
 
 http::Reply Api::release(const http::Call&, const std::string& id) {

@@ -16,7 +16,8 @@ struct Actions {
   using Outcome = Result<std::string, std::string>;  ///< what was done, or why not
   std::function<Outcome(config::LogLevel)> set_level{};
   std::function<Outcome()> reload{};
-  std::function<Outcome(bool)> set_draining{};
+  /// `end`: the daemon stops once its last session is gone.
+  std::function<Outcome(bool on, bool end)> set_draining{};
   std::function<Outcome(Seid)> release_session{};
   std::function<Outcome(const std::string& node_id)> drop_association{};
   std::function<Outcome()> audit{};
@@ -62,6 +63,7 @@ class Api {
   http::Reply health(const http::Call& call, const std::string& id);
   http::Reply ready(const http::Call& call, const std::string& id);
   http::Reply associations(const http::Call& call, const std::string& id);
+  http::Reply paths(const http::Call& call, const std::string& id);
   http::Reply sessions(const http::Call& call, const std::string& id);
   http::Reply session(const http::Call& call, const std::string& id);
   http::Reply config(const http::Call& call, const std::string& id);

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <iterator>
+#include <span>
 
+#include "src/app/metrics/interfaces.hpp"
 #include "src/app/metrics/process.hpp"
 #include "src/app/ops/scene.hpp"
 #include "upf/pfcp/codec.hpp"
@@ -11,36 +14,78 @@ namespace {
 
 using metrics::Exposition;
 
-/// A plane's counter that has a family of its own. The planes' names are in their counters().
-struct PlaneRow {
+/// A counter that has a family of its own. The names are in the planes' counters(), and in the
+/// control half's.
+struct CounterRow {
   std::string_view counter{};
   std::string_view family{};
   std::string_view label{};
   std::string_view value{};  ///< empty: the counter's own label
 };
 
-constexpr PlaneRow kPlaneRows[] = {
+constexpr CounterRow kPlaneRows[] = {
     {"uplink_packets", "kupf_gtpu_packets_total", "direction", "uplink"},
     {"downlink_packets", "kupf_gtpu_packets_total", "direction", "downlink"},
     {"uplink_octets", "kupf_gtpu_octets_total", "direction", "uplink"},
     {"downlink_octets", "kupf_gtpu_octets_total", "direction", "downlink"},
     {"dropped_packets", "kupf_gtpu_drops_total", "reason", ""},
-    {"buffered_packets", "kupf_buffered_packets", "", ""},
-    {"buffered_octets", "kupf_buffered_octets", "", ""},
+    {"waiting_packets", "kupf_waiting_packets", "", ""},
+    {"waiting_octets", "kupf_waiting_octets", "", ""},
+    {"buffered_packets", "kupf_buffered_packets_total", "what", "buffered"},
+    {"buffered_packets_sent", "kupf_buffered_packets_total", "what", "sent"},
+    {"end_markers_sent", "kupf_end_markers_total", "what", "sent"},
+    {"end_markers_forwarded", "kupf_end_markers_total", "what", "forwarded"},
+    {"error_indications_sent", "kupf_error_indications_total", "direction", "out"},
+    {"error_indications_received", "kupf_error_indications_total", "direction", "in"},
+    {"echo_requests_received", "kupf_echo_messages_total", "type", "request"},
+    {"echo_responses_received", "kupf_echo_messages_total", "type", "response"},
+    {"gtp5g_kernel_requests", "kupf_kernel_requests_total", "", ""},
+    {"gtp5g_kernel_refusals", "kupf_kernel_errors_total", "what", "refused"},
+    {"gtp5g_held_back", "kupf_kernel_errors_total", "what", "held_back"},
+    {"gtp5g_changes_undone", "kupf_kernel_errors_total", "what", "undone"},
+    {"gtp5g_event_overruns", "kupf_kernel_errors_total", "what", "event_overrun"},
+    {"gtp5g_strange_events", "kupf_kernel_errors_total", "what", "strange_event"},
+    {"drift", "kupf_drift_total", "kind", ""},
 };
 
-void expose_plane_counters(const metrics::MeteredPlane& plane, Exposition& to) {
-  for (const dataplane::Counter& counter : plane.counters()) {
+constexpr CounterRow kControlRows[] = {
+    {"pfcp_discarded", "kupf_pfcp_discarded_total", "reason", ""},
+    {"pfcp_repeated_requests", "kupf_pfcp_repeated_requests_total", "outcome", ""},
+    {"pfcp_retransmissions", "kupf_pfcp_retransmissions_total", "", ""},
+    {"pfcp_unanswered_requests", "kupf_pfcp_unanswered_requests_total", "", ""},
+};
+
+void expose_counters(const std::vector<dataplane::Counter>& counters,
+                     std::span<const CounterRow> rows, std::string_view others, Exposition& to) {
+  for (const dataplane::Counter& counter : counters) {
     const auto value = static_cast<double>(counter.value);
-    const auto row = std::ranges::find(kPlaneRows, counter.name, &PlaneRow::counter);
-    if (row == std::end(kPlaneRows)) {
-      to.add("kupf_plane_count_total", {{"name", counter.name}, {"label", counter.label}}, value);
+    const auto row = std::ranges::find(rows, counter.name, &CounterRow::counter);
+    if (row == rows.end()) {
+      to.add(others, {{"name", counter.name}, {"label", counter.label}}, value);
     } else if (row->label.empty()) {
       to.add(row->family, value);
     } else {
       to.add(row->family,
              {{row->label, row->value.empty() ? counter.label : std::string{row->value}}}, value);
     }
+  }
+}
+
+/// GTP-U peers are the SMFs' choice: so many by name.
+constexpr std::size_t kPaths = 256;
+
+void expose_paths(const metrics::MeteredPlane& plane, Exposition& to) {
+  const auto paths = plane.paths();
+  const auto up = std::ranges::count_if(paths, &dataplane::Path::up);
+  to.add("kupf_gtpu_paths", {{"state", "up"}}, static_cast<double>(up));
+  to.add("kupf_gtpu_paths", {{"state", "down"}}, static_cast<double>(std::ssize(paths) - up));
+  for (const dataplane::Path& path : std::span{paths}.first(std::min(paths.size(), kPaths))) {
+    const metrics::Labels peer{{"peer", to_string(path.peer)}};
+    to.add("kupf_gtpu_path_up", peer, path.up ? 1 : 0);
+    to.add("kupf_gtpu_path_tunnels", peer, static_cast<double>(path.tunnels));
+    if (!path.round_trip) continue;
+    to.add("kupf_gtpu_path_round_trip_seconds", peer,
+           std::chrono::duration<double>(*path.round_trip).count());
   }
 }
 
@@ -77,15 +122,14 @@ std::string metrics_text(const Scene& scene) {
          1);
   to.add("kupf_ready", scene.draining ? 0 : 1);
   scene.meter.expose(to);
-  for (const dataplane::Counter& counter : scene.control.counters()) {
-    to.add("kupf_pfcp_control_total", {{"what", counter.name}, {"label", counter.label}},
-           static_cast<double>(counter.value));
-  }
+  expose_counters(scene.control.counters(), kControlRows, "kupf_pfcp_count_total", to);
   to.add("kupf_sessions_with_unsent_reports",
          static_cast<double>(scene.control.unsent_reports().sessions()));
   expose_associations(scene, to);
   scene.plane.expose(to);
-  expose_plane_counters(scene.plane, to);
+  expose_counters(scene.plane.counters(), kPlaneRows, "kupf_plane_count_total", to);
+  expose_paths(scene.plane, to);
+  metrics::expose_interfaces(scene.config, to);
   metrics::expose_process(to);
   return to.text();
 }

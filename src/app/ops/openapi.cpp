@@ -34,17 +34,45 @@ constexpr const char* kSchemas = R"json({
     "smf_set": "string"
   },
   "Associations": {"associations": ["Association"]},
+  "Path": {"peer": "string", "up": "boolean", "tunnels": "integer", "round_trip_ms": "number?"},
+  "Paths": {"paths": ["Path"]},
   "SessionRow": {
     "seid": "string", "ue": ["string"], "dnn": "string", "node_id": "string",
     "tunnels": ["string"], "state": "string", "pdrs": "integer", "fars": "integer",
     "qers": "integer", "urrs": "integer"
   },
   "Sessions": {"total": "integer", "next": "string?", "sessions": ["SessionRow"]},
+  "Amount": {"total": "integer!", "uplink": "integer!", "downlink": "integer!"},
+  "Rate": {"uplink_kbps": "integer", "downlink_kbps": "integer"},
+  "Counted": {
+    "uplink_octets": "integer", "downlink_octets": "integer", "uplink_packets": "integer",
+    "downlink_packets": "integer"
+  },
+  "Pdr": {
+    "id": "integer", "precedence": "integer", "source": "string", "network": "string",
+    "f_teid": "string!", "ue": ["string"], "filters": ["string"], "qfis": ["integer"],
+    "far": "integer", "qers": ["integer"], "urrs": ["integer"], "installed": ["string"]
+  },
+  "Far": {
+    "id": "integer", "action": "string", "bar": "integer!", "destination": "string!",
+    "network": "string!", "tunnel": "string!", "installed": ["string"]
+  },
+  "Qer": {
+    "id": "integer", "uplink_open": "boolean", "downlink_open": "boolean", "mbr": "Rate?",
+    "gbr": "Rate?", "qfi": "integer!", "installed": ["string"]
+  },
+  "Urr": {
+    "id": "integer", "measures_volume": "boolean", "measures_duration": "boolean",
+    "volume_threshold": "Amount?", "volume_quota": "Amount?", "period_seconds": "integer!",
+    "time_threshold_seconds": "integer!", "time_quota_seconds": "integer!", "counted": "Counted!",
+    "installed": ["string"]
+  },
+  "Bar": {"id": "integer", "delay_ms": "integer", "suggested_packets": "integer!"},
   "Session": {
     "seid": "string", "ue": ["string"], "dnn": "string", "node_id": "string",
-    "tunnels": ["string"], "state": "string", "pdrs": ["*"], "fars": ["*"], "qers": ["*"],
-    "urrs": ["*"], "bars": ["*"], "cp_seid": "string", "cp_address": "string",
-    "s_nssai": "string", "imsi": "string", "imei": "string", "msisdn": "string", "nai": "string"
+    "tunnels": ["string"], "state": "string", "pdrs": ["Pdr"], "fars": ["Far"], "qers": ["Qer"],
+    "urrs": ["Urr"], "bars": ["Bar"], "in_plane": "boolean", "unmatched": ["string"],
+    "waiting_packets": "integer", "cp_seid": "string", "cp_address": "string", "s_nssai": "string", "imsi": "string", "imei": "string", "msisdn": "string", "nai": "string"
   },
   "Pool": {"dnn": "string", "cidr": "string", "nat": "string"},
   "Pools": {"pools": ["Pool"]},
@@ -73,9 +101,15 @@ Json schema_of(const Json& word) {
   std::string text = word.get<std::string>();
   if (text == "*") return Json::object();
   if (text.ends_with('!')) text.pop_back();
-  if (text.ends_with('?')) return {{"type", {text.substr(0, text.size() - 1), "null"}}};
+  const bool may_be_null = text.ends_with('?');
+  if (may_be_null) text.pop_back();
   const bool type = std::islower(static_cast<unsigned char>(text[0])) != 0;
-  return type ? Json{{"type", text}} : reference_to(text);
+  if (!may_be_null) return type ? Json{{"type", text}} : reference_to(text);
+  if (type) return {{"type", {text, "null"}}};
+  Json null_or_it = Json::array();
+  null_or_it.push_back({{"type", "null"}});
+  null_or_it.push_back(reference_to(text));
+  return {{"anyOf", null_or_it}};
 }
 
 Json schemas() {

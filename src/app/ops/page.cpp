@@ -31,15 +31,19 @@ th,td{text-align:left;padding:4px 12px 4px 0;border-top:1px solid var(--line);wh
 th{color:var(--dim);font-weight:600;border:0}
 td.wrap{white-space:normal}
 input{font:inherit;width:100%;max-width:360px;padding:6px 8px;margin-bottom:8px;border:1px solid var(--line);border-radius:6px;background:var(--bg);color:var(--ink)}
+.key{font-weight:400}.nb{white-space:nowrap}.tiles{margin-bottom:10px}.tile{margin:0}
 .key i{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 4px 0 12px}
 </style></head><body><main>
 <header><h1 id="node">kupf</h1><span id="state"></span><span id="about" class="dim"></span></header>
 <div class="tiles" id="tiles"></div>
 <div class="two">
-<section class="card"><h2>Throughput <span class="key dim"><i style="background:var(--a)"></i>up <i style="background:var(--b)"></i>down <span id="bits"></span></span></h2><canvas id="traffic"></canvas></section>
-<section class="card"><h2>Signalling <span class="key dim"><i style="background:var(--a)"></i>received <i style="background:var(--b)"></i>sent <span id="msgs"></span></span></h2><canvas id="n4"></canvas></section>
+<section class="card"><h2>Throughput <span class="key dim"><span class="nb"><i style="background:var(--a)"></i>up <span id="bits-up"></span></span> <span class="nb"><i style="background:var(--b)"></i>down <span id="bits-down"></span></span></span></h2><canvas id="traffic"></canvas></section>
+<section class="card"><h2>Signalling <span class="key dim"><span class="nb"><i style="background:var(--a)"></i>received <span id="msgs-in"></span></span> <span class="nb"><i style="background:var(--b)"></i>sent <span id="msgs-out"></span></span></span></h2><canvas id="n4"></canvas></section>
 </div>
+<div class="two">
 <section class="card"><h2>SMFs</h2><div class="scroll"><table id="smfs"></table></div></section>
+<section class="card"><h2>GTP-U peers</h2><div class="scroll"><table id="paths"></table></div></section>
+</div>
 <section class="card"><h2>Sessions</h2>
 <input id="search" placeholder="UE address, TEID (0x…) or DNN" aria-label="Search sessions">
 <div class="scroll"><table id="sessions"></table></div><div class="dim" id="more"></div></section>
@@ -68,13 +72,14 @@ $("more").textContent=s.next?s.sessions.length+" shown of "+s.total:""}
 async function tick(){try{const s=await get("/v1/status");
 if(before&&s.uptime_seconds>before.uptime_seconds){const t=s.uptime_seconds-before.uptime_seconds,d=(w,k)=>(s[w][k]-before[w][k])/t;
 past.push({up:d("uplink","octets")*8,down:d("downlink","octets")*8,got:d("pfcp","received"),sent:d("pfcp","sent")});if(past.length>120)past.shift();
-const h=past[past.length-1];$("bits").textContent=unit(h.up,"bit/s")+" / "+unit(h.down,"bit/s");$("msgs").textContent=h.got.toFixed(0)+" / "+h.sent.toFixed(0)+" a second"}
+const h=past[past.length-1];$("bits-up").textContent=unit(h.up,"bit/s");$("bits-down").textContent=unit(h.down,"bit/s");$("msgs-in").textContent=h.got.toFixed(0)+" /s";$("msgs-out").textContent=h.sent.toFixed(0)+" /s"}
 before=s;plot("traffic","up","down",n=>unit(n,"bit/s"));plot("n4","got","sent",n=>n.toFixed(0)+" /s");
 document.title="kupf "+s.node_id;$("node").textContent=s.node_id;$("state").textContent=s.draining?"draining":"ready";$("state").className=s.draining?"bad":"good";
 $("about").textContent="kupf "+s.version+", "+s.forwarder+", N4 "+s.n4+", up for "+age(s.uptime_seconds);
-$("tiles").replaceChildren(tile("sessions",s.sessions),tile("SMFs up",s.associations_up+" of "+s.associations,s.associations_up<s.associations?"bad":""),tile("PFCP refused",s.pfcp.refused),tile("up",unit(s.uplink.octets,"B")),tile("down",unit(s.downlink.octets,"B")),tile("dropped packets",s.drops));
+$("tiles").replaceChildren(tile("sessions",s.sessions),tile("SMFs up",s.associations_up+" of "+s.associations,s.associations_up<s.associations?"bad":""),tile("PFCP refused",s.pfcp.refused),tile("uplink",unit(s.uplink.octets,"B")),tile("downlink",unit(s.downlink.octets,"B")),tile("dropped packets",s.drops));
 table("drops",["Reason","Packets"],Object.entries(s.drops_by_reason).sort((a,b)=>b[1]-a[1]),"none");
 const a=await get("/v1/associations");table("smfs",["Node ID","Address","","For","Last heard"],a.associations.map(x=>[x.node_id,x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},age(x.age_seconds),age(x.last_heard_seconds)+" ago"]),"none associated");
+const g=await get("/v1/paths");table("paths",["Address","","Tunnels","Round trip"],g.paths.sort((a,b)=>a.up-b.up||b.tunnels-a.tunnels).slice(0,8).map(x=>[x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},x.tunnels,x.round_trip_ms===null?"":x.round_trip_ms.toFixed(2)+" ms"]),"none");
 const r=await get("/v1/refusals");table("refusals",["Time","Request","Why","Peer"],r.refusals.slice(0,10).map(x=>[x.time.slice(11,19),x.request,{text:x.reason+(x.offending_ie?" ("+x.offending_ie+")":"")+(x.failed_rule?", "+x.failed_rule:""),cls:"wrap"},x.peer]),"none");
 await sessions()}catch(e){$("state").textContent="no answer";$("state").className="bad"}}
 $("search").addEventListener("input",sessions);tick();setInterval(tick,1000);

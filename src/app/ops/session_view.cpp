@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/app/metrics/metered_plane.hpp"
 #include "src/app/ops/views.hpp"
 #include "upf/rules/flow.hpp"
@@ -143,6 +145,34 @@ Json tunnels(const session::Session& session) {
   return all;
 }
 
+/// Puts what the plane has of each rule beside what is wanted; what has no place goes to
+/// "unmatched".
+void put_installed(Json& json, const dataplane::Inspection& installed) {
+  constexpr std::string_view kKinds[] = {"pdrs", "fars", "qers", "urrs", "bars"};
+  Json unmatched = Json::array();
+  for (const auto& rule : installed.rules) {
+    const auto id = std::visit([](auto of) { return std::uint64_t{of.value}; }, rule.of);
+    Json& rules = json[std::string{kKinds[rule.of.index()]}];
+    const auto at = std::ranges::find_if(rules, [&](const Json& one) { return one["id"] == id; });
+    if (at == rules.end()) {
+      unmatched.push_back(fmt::format("{} {}: {}", kKinds[rule.of.index()], id, rule.state));
+    } else {
+      (*at)["installed"].push_back(rule.state);
+    }
+  }
+  for (const auto& reading : installed.counted) {
+    for (Json& urr : json["urrs"]) {
+      if (urr["id"] != reading.urr.value) continue;
+      urr["counted"] = {{"uplink_octets", reading.octets.uplink},
+                        {"downlink_octets", reading.octets.downlink},
+                        {"uplink_packets", reading.packets.uplink},
+                        {"downlink_packets", reading.packets.downlink}};
+    }
+  }
+  json["unmatched"] = unmatched;
+  json["waiting_packets"] = installed.waiting_packets;
+}
+
 }  // namespace
 
 Json session_row(const session::Session& session) {
@@ -162,7 +192,8 @@ Json session_row(const session::Session& session) {
           {"urrs", session.usage.size()}};
 }
 
-Json session_view(const session::Session& session) {
+Json session_view(const session::Session& session,
+                  const std::optional<dataplane::Inspection>& installed) {
   Json json = session_row(session);
   json["cp_seid"] = seid_text(session.cp.seid);
   json["cp_address"] = session.cp.ipv4   ? to_string(*session.cp.ipv4)
@@ -178,6 +209,12 @@ Json session_view(const session::Session& session) {
   json["qers"] = views(session.rules.qers);
   json["urrs"] = views(session.usage);
   json["bars"] = views(session.rules.bars);
+  // A BAR is no rule of its own in any plane: it goes with its FARs.
+  for (const char* kind : {"pdrs", "fars", "qers", "urrs"}) {
+    for (Json& rule : json[kind]) rule["installed"] = Json::array();
+  }
+  json["in_plane"] = installed.has_value();
+  put_installed(json, installed.value_or(dataplane::Inspection{}));
   return json;
 }
 

@@ -138,6 +138,19 @@ Json associations_view(const Scene& scene) {
   return {{"associations", list}};
 }
 
+Json paths_view(const Scene& scene) {
+  Json list = Json::array();
+  for (const auto& path : scene.plane.paths()) {
+    Json entry{{"peer", to_string(path.peer)}, {"up", path.up}, {"tunnels", path.tunnels}};
+    entry["round_trip_ms"] = nullptr;
+    if (path.round_trip) {
+      entry["round_trip_ms"] = std::chrono::duration<double, std::milli>(*path.round_trip).count();
+    }
+    list.push_back(std::move(entry));
+  }
+  return {{"paths", list}};
+}
+
 Json config_view(const Scene& scene) {
   Json keys = Json::object();
   for (const auto& [key, value] : config::describe(scene.config)) keys[key] = value;

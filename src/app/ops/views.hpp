@@ -11,6 +11,7 @@ using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json status_view(const Scene& scene);
 [[nodiscard]] Json associations_view(const Scene& scene);
+[[nodiscard]] Json paths_view(const Scene& scene);
 [[nodiscard]] Json config_view(const Scene& scene);
 [[nodiscard]] Json features_view(const Scene& scene);
 [[nodiscard]] Json pools_view(const Scene& scene);
@@ -19,7 +20,8 @@ using Json = nlohmann::ordered_json;
 
 /// One line of a list, and all there is to say.
 [[nodiscard]] Json session_row(const session::Session& session);
-[[nodiscard]] Json session_view(const session::Session& session);
+[[nodiscard]] Json session_view(const session::Session& session,
+                                const std::optional<dataplane::Inspection>& installed);
 
 [[nodiscard]] std::string seid_text(Seid seid);
 [[nodiscard]] std::optional<Seid> parse_seid(const std::string& text);

@@ -9,6 +9,7 @@
 
 #include "contract/fake_plane.hpp"
 #include "src/app/metrics/exposition.hpp"
+#include "src/app/metrics/interfaces.hpp"
 #include "src/app/metrics/metered_plane.hpp"
 #include "src/app/metrics/n4_meter.hpp"
 #include "src/app/metrics/process.hpp"
@@ -230,6 +231,42 @@ TEST(MeteredPlane, AFailedChangeChangesNoCount) {
   plane.expose(exposition);
   EXPECT_NE(exposition.text().find("kupf_sessions 0\n"), std::string::npos);
   EXPECT_NE(exposition.text().find("outcome=\"no_resources\"} 1\n"), std::string::npos);
+}
+
+// proc(5), /proc/net/dev.
+TEST(Interfaces, AreReadFromTheKernelsTable) {
+  const auto devices = parse_devices(
+      "Inter-|   Receive                                                |  Transmit\n"
+      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
+      "drop "
+      "fifo colls carrier compressed\n"
+      "    lo:     100       2    0    0    0     0          0         0      100       2    0    "
+      "0 "
+      "   0     0       0          0\n"
+      "upfgtp: 9007199254740000 7    1    3    0     0          0         0      300       5    0  "
+      "  "
+      "4    0     0       0          0\n"
+      "broken: 1 2\n");
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].device, "lo");
+  EXPECT_EQ(devices[1].device, "upfgtp");
+  EXPECT_EQ(devices[1].octets[0], 9007199254740000.0);
+  EXPECT_EQ(devices[1].packets[0], 7);
+  EXPECT_EQ(devices[1].drops[0], 3);
+  EXPECT_EQ(devices[1].octets[1], 300);
+  EXPECT_EQ(devices[1].packets[1], 5);
+  EXPECT_EQ(devices[1].drops[1], 4);
+}
+
+TEST(Interfaces, TheDeviceOfTheGtpuAddressIsN3) {
+  config::Config config;
+  config.gtpu.if_list.push_back({.addr = {"127.0.0.1", Ipv4{{127, 0, 0, 1}}}});
+  Exposition exposition;
+  expose_interfaces(config, exposition);
+  EXPECT_NE(exposition.text().find("kupf_interface_packets_total{interface=\"lo\",role=\"n3\","
+                                   "direction=\"in\"} "),
+            std::string::npos)
+      << exposition.text();
 }
 
 TEST(Process, FiguresAreThisProcesss) {

@@ -53,6 +53,25 @@ rules::SessionRules some_rules() {
   return rules;
 }
 
+// What is wanted and what is there, side by side.
+TEST(SessionView, PutsWhatIsInstalledBesideEachRule) {
+  session::Session session;
+  session.rules = some_rules();
+  session.usage.push_back({.id = {7}});
+  dataplane::Inspection installed;
+  installed.rules = {{PdrId{1}, "kernel #4"}, {PdrId{1}, "kernel #5"}, {UrrId{99}, "a meter"}};
+  installed.counted = {{.urr = {7}, .octets = {100, 20}, .packets = {2, 1}}};
+  installed.waiting_packets = 3;
+  const Json json = session_view(session, installed);
+  EXPECT_EQ(json["pdrs"][0]["installed"], (Json{"kernel #4", "kernel #5"}));
+  EXPECT_EQ(json["fars"][0]["installed"], Json::array());
+  EXPECT_EQ(json["urrs"][0]["counted"]["uplink_octets"], 100);
+  EXPECT_EQ(json["unmatched"], (Json{"urrs 99: a meter"}));
+  EXPECT_EQ(json["waiting_packets"], 3);
+  EXPECT_EQ(json["in_plane"], true);
+  EXPECT_EQ(session_view(session, std::nullopt)["in_plane"], false);
+}
+
 TEST(Follow, SummarisesAChange) {
   const rules::SessionRules none;
   const rules::SessionRules before = some_rules();
