@@ -58,3 +58,19 @@ def test_keys_that_the_pages_name_exist(root):
         for key in re.findall(r"`((?:pfcp|gtpu|dnnList|logger|metrics|api)(?:\[\])?\.[\w.\[\]]+)`", page.read_text()):
             others = ("pfcp.client", "pfcp.server", "gtpu.server")  # of Open5GS's files
             assert f"`{key}`" in known or key.startswith(others), f"{page.name}: {key}"
+
+
+def test_every_cause_that_a_request_is_refused_with_is_on_the_troubleshooting_page(root):
+    causes = dict(re.findall(r"^  (\w+) = (\d+),", (root / "include/upf/pfcp/cause.hpp").read_text(), re.M))
+    # Of reports and of answers that came, not of ours; PFCP Session Restoration Failure is a request's own cause.
+    not_ours = {"RedirectionRequested", "PfcpSessionRestorationFailure"}
+    used = set()
+    for folder in ("src/session", "src/control", "src/n4", "include/upf/session", "include/upf/control"):
+        for file in [*(root / folder).glob("*.cpp"), *(root / folder).glob("*.hpp")]:
+            used |= set(re.findall(r"\bCause::(\w+)", file.read_text()))
+    used |= {"InvalidLength", "MandatoryIeMissing", "MandatoryIeIncorrect"}  # of decoding: src/pfcp/engine.cpp
+    refusing = {name for name in used & set(causes) if int(causes[name]) >= 64} - not_ours
+    assert len(refusing) >= 12
+    page = (root / "deploy/docs/troubleshooting.md").read_text()
+    absent = sorted(name for name in refusing if not re.search(rf"\| (?:[^|]*, )?{causes[name]} [A-Z]", page))
+    assert not absent, f"say in deploy/docs/troubleshooting.md what to do about {absent}"
