@@ -260,7 +260,7 @@ def test_status_page(tour, name, size):
         while not loading.done():
             tour.traffic(range(min(SESSIONS, 50)))
     text = loading.result().stdout
-    for word in (f"<b>{SESSIONS}</b>", net.SMF1, net.GNB1, '<span id="state" class="good">ready</span>', " bit/s", "0x"):
+    for word in (f"<b>{SESSIONS}</b>", net.SMF1, net.GNB1, '<span id="state" class="good">ready</span>', "bit/s</span>", "0x"):
         assert word in text, text[-3000:]
     assert shot.stat().st_size > 10_000
 
