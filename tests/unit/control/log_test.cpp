@@ -2,7 +2,7 @@
 // names.
 #include <algorithm>
 
-#include "support.hpp"
+#include "unit/control/support.hpp"
 
 namespace upf::control::test {
 namespace {

@@ -1,0 +1,194 @@
+// What a reload does with each key, and what checks say of it beforehand.
+#include "unit/app/daemon_fixture.hpp"
+
+namespace upf::app::test {
+namespace {
+
+TEST_F(Daemon, AReloadAppliesWhatCanChangeInLife) {
+  start(with_api());
+  std::ofstream{folder_ / "upfcfg.yaml"} << with_api(
+      "logger: {level: debug}\nmetrics: {listen: '127.0.0.80:" + std::to_string(free_port()) +
+      "'}\n");
+  const std::string done = api("/v1/reload", "POST")["done"];
+  EXPECT_NE(done.find("logger.level \"info\" -> \"debug\""), std::string::npos) << done;
+  EXPECT_EQ(done.find("restart"), std::string::npos) << done;
+  EXPECT_EQ(api("/v1/config")["config"]["logger.level"], "debug");
+  std::ofstream{folder_ / "upfcfg.yaml"} << with_api("gtp: {}\n");
+  const auto refused = api("/v1/reload", "POST", 409);
+  EXPECT_NE(refused["error"].get<std::string>().find("gtp: unknown key (did you mean gtpu?)"),
+            std::string::npos);
+  EXPECT_EQ(api("/v1/config")["config"]["logger.level"], "debug");
+  EXPECT_EQ(stop(), 0);
+}
+
+// A data network that is added behind the others is routed and served at once.
+TEST_F(Daemon, AReloadAddsDataNetworks) {
+  start(with_api());
+  std::string yaml = with_api("description: two\n");
+  const std::string one = "[{dnn: internet, cidr: 10.60.0.0/16}]";
+  yaml.replace(yaml.find(one), one.size(),
+               "[{dnn: internet, cidr: 10.60.0.0/16}, {dnn: ims, cidr: 10.61.0.0/16}]");
+  std::ofstream{folder_ / "upfcfg.yaml"} << yaml << std::flush;
+  const std::string done = api("/v1/reload", "POST")["done"];
+  EXPECT_NE(done.find("dnnList[1].dnn \"\" -> \"ims\""), std::string::npos) << done;
+  EXPECT_EQ(done.find("restart"), std::string::npos) << done;
+  EXPECT_EQ(plane_->networks, std::vector{*parse_ip_prefix("10.61.0.0/16")});
+  EXPECT_EQ(api("/v1/pools")["pools"].size(), 2U);
+  // Put in front of the others, nothing of the list is taken.
+  yaml.replace(yaml.find("[{dnn: internet"), 1, "[{dnn: first, cidr: 10.59.0.0/16}, ");
+  std::ofstream{folder_ / "upfcfg.yaml"} << yaml << std::flush;
+  const std::string refused = api("/v1/reload", "POST")["done"];
+  EXPECT_NE(refused.find("needs a restart: dnnList[0].dnn"), std::string::npos) << refused;
+  EXPECT_EQ(api("/v1/pools")["pools"][0]["dnn"], "internet");
+  EXPECT_EQ(plane_->networks.size(), 1U);
+  EXPECT_EQ(stop(), 0);
+}
+
+/// A good configuration, and for each key another value that is good as well.
+struct Alternative {
+  const char* key;
+  nlohmann::json value;
+};
+const std::vector<Alternative>& alternatives() {
+  static const std::vector<Alternative> all{
+      {"description", "another"},
+      {"pfcp.addr", "127.0.0.81"},
+      {"pfcp.nodeID", "other.example.org"},
+      {"pfcp.advertise", "192.0.2.9"},
+      {"pfcp.retransTimeout", "2s"},
+      {"pfcp.maxRetrans", 5},
+      {"pfcp.peers", {"127.0.0.99"}},
+      {"pfcp.allow", {"127.0.0.0/8"}},
+      {"pfcp.heartbeat.interval", "1h"},
+      {"pfcp.heartbeat.purgeAfter", "5m"},
+      {"pfcp.limits.associations", 7},
+      {"pfcp.limits.sessions", 7},
+      {"pfcp.limits.sessionsPerPeer", 7},
+      {"pfcp.limits.rulesPerSession", 7},
+      {"pfcp.limits.requestsPerSecond", 7},
+      {"gtpu.forwarder", "gtp5g"},
+      {"gtpu.ifList[0].addr", "127.0.0.82"},
+      {"gtpu.ifList[0].type", "N9"},
+      {"gtpu.ifList[0].name", "another"},
+      {"gtpu.ifList[0].ifname", "lo"},
+      {"gtpu.ifList[0].mtu", 1400},
+      {"gtpu.ifList[0].advertise", "192.0.2.9"},
+      {"gtpu.ifList[0].networkInstance", "access"},
+      {"gtpu.ifname", "upfgtp9"},
+      {"gtpu.qos", false},
+      {"gtpu.versionCheck", false},
+      {"gtpu.workers", 3},
+      {"gtpu.echo.interval", "2m"},
+      {"gtpu.echo.timeout", "4s"},
+      {"gtpu.echo.retries", 7},
+      {"gtpu.buffering.packets", 7},
+      {"gtpu.buffering.bytes", "2MiB"},
+      {"gtpu.buffering.totalBytes", "3MiB"},
+      {"gtpu.buffering.drop", "newest"},
+      {"dnnList[0].dnn", "ims"},
+      {"dnnList[0].cidr", "10.70.0.0/16"},
+      {"dnnList[0].natifname", "lo"},
+      {"dnnList[0].ipForwardEnable", true},
+      {"dnnList[0].tcpMss", 1340},
+      {"predefinedRules", "rules.yaml"},
+      {"logger.enable", false},
+      {"logger.level", "debug"},
+      {"logger.reportCaller", true},
+      {"logger.format", "json"},
+      {"metrics.listen", "127.0.0.80:" + std::to_string(free_port())},
+      {"api.socket", "/tmp/kupf-another.sock"},
+      {"api.listen", "127.0.0.80:9806"},
+      {"api.page", true},
+  };
+  return all;
+}
+
+/// "gtpu.ifList[0].mtu" as a JSON pointer.
+nlohmann::json::json_pointer pointer_to(std::string key) {
+  for (const auto& [from, to] : {std::pair{".", "/"}, std::pair{"[0]", "/0"}}) {
+    for (std::size_t at = 0; (at = key.find(from, at)) != std::string::npos; at += 2) {
+      key.replace(at, std::strlen(from), to);
+    }
+  }
+  return nlohmann::json::json_pointer{"/" + key};
+}
+
+/// Whether the README's table of keys marks it as one that a reload applies.
+bool is_marked(std::string key) {
+  if (const std::size_t at = key.find("[0]"); at != std::string::npos) key.replace(at, 3, "[]");
+  std::ifstream readme{std::string{KUPF_SOURCE_DIR} + "/configs/README.md"};
+  for (std::string line; std::getline(readme, line);) {
+    if (line.starts_with("| `" + key + "` |")) return line.ends_with("*(reload)* |");
+  }
+  ADD_FAILURE() << key << " is not in configs/README.md";
+  return false;
+}
+
+// Every key: what the README marks is in force after a reload, the rest is named and is not.
+TEST_F(Daemon, AReloadDoesWhatTheReadmeSaysOfEachKey) {
+  std::ofstream{folder_ / "rules.yaml"}
+      << "rules: [{name: a, flows: [permit out ip from any to any]}]\n";
+  nlohmann::json base = {
+      {"version", "1.0.3"},
+      {"pfcp", {{"addr", "127.0.0.80"}, {"nodeID", "upf"}, {"heartbeat", {{"interval", "0"}}}}},
+      {"gtpu", {{"forwarder", "userspace"}}},
+      {"api", {{"socket", api_socket()}}}};
+  base["gtpu"]["ifList"][0] = {{"addr", "127.0.0.80"}, {"type", "N3"}};
+  base["dnnList"][0] = {{"dnn", "internet"}, {"cidr", "10.60.0.0/16"}};
+  start(base.dump());
+  const auto reload_with = [&](const nlohmann::json& yaml) {
+    std::ofstream{folder_ / "upfcfg.yaml"} << yaml.dump() << std::flush;
+    return api("/v1/reload", "POST")["done"].get<std::string>();
+  };
+  const auto keys = api("/v1/config")["config"];
+  for (const auto& [key, before] : keys.items()) {
+    if (key == "version") continue;  // there is one
+    const auto other = std::ranges::find(alternatives(), key, &Alternative::key);
+    ASSERT_NE(other, alternatives().end()) << key << " needs another value in alternatives()";
+    nlohmann::json changed = base;
+    changed[pointer_to(key)] = other->value;
+    const std::string done = reload_with(changed);
+    const bool live = is_marked(key);
+    EXPECT_TRUE(done.starts_with((live ? "applied: " : "nothing to apply; needs a restart: ") +
+                                 key + " \""))
+        << done;
+    EXPECT_EQ(api("/v1/config")["config"][key] != before, live) << key;
+    reload_with(base);
+    EXPECT_EQ(api("/v1/config")["config"], keys) << key;
+  }
+  EXPECT_EQ(stop(), 0);
+}
+
+// What `upf --check` says beside "good", of a daemon that runs.
+TEST_F(Daemon, ACheckSaysWhatWouldChange) {
+  start(with_api());
+  const auto now = config::parse(with_api());
+  const auto then = config::parse(with_api("logger: {level: debug}\n"));
+  ASSERT_TRUE(now && then);
+  const http::UnixPath socket{api_socket()};
+  EXPECT_EQ(preview_text(preview(socket, now->config).value()),
+            "the running daemon has the same\n");
+  EXPECT_EQ(preview_text(preview(socket, then->config).value()),
+            "would change in the running daemon:\n"
+            "  logger.level: \"info\" -> \"debug\" (reload)\n");
+  EXPECT_EQ(stop(), 0);
+  EXPECT_FALSE(preview(socket, now->config).has_value());
+}
+
+TEST_F(Daemon, SighupNamesWhatNeedsARestart) {
+  start(with_api());
+  std::ofstream{folder_ / "upfcfg.yaml"} << with_api("description: new\n") << std::flush;
+  std::string yaml = with_api();
+  yaml.replace(yaml.find("10.60.0.0/16"), 12, "10.70.0.0/16");
+  std::ofstream{folder_ / "upfcfg.yaml"} << yaml;
+  ::kill(::getpid(), SIGHUP);
+  for (int i = 0; i < 1500 && log().find("reload:") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_NE(log().find("needs a restart: dnnList[0].cidr"), std::string::npos) << log();
+  EXPECT_EQ(api("/v1/pools")["pools"][0]["cidr"], "10.60.0.0/16");
+  EXPECT_EQ(stop(), 0);
+}
+
+}  // namespace
+}  // namespace upf::app::test
