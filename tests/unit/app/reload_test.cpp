@@ -78,6 +78,7 @@ const std::vector<Alternative>& alternatives() {
       {"gtpu.qos", false},
       {"gtpu.versionCheck", false},
       {"gtpu.workers", 3},
+      {"gtpu.withoutOffloads", {"uso"}},
       {"gtpu.echo.interval", "2m"},
       {"gtpu.echo.timeout", "4s"},
       {"gtpu.echo.retries", 7},
