@@ -21,7 +21,7 @@ description: end-to-end test
 pfcp:
   addr: {net.UPF}
   nodeID: {net.UPF}
-  retransTimeout: 1s
+  retransTimeout: {os.environ.get("UPF_RETRANSMIT_AFTER", "1s")}
   maxRetrans: 3
 gtpu:
   forwarder: %(forwarder)s
