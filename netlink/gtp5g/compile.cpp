@@ -266,19 +266,28 @@ KernelFar Compiler::far_body(const rules::Far& far, const FarKey& key) const {
 
 // --- QERs ------------------------------------------------------------------------------------
 
-std::uint64_t rate(std::uint64_t kbps) { return std::min<std::uint64_t>(kbps, UINT32_MAX); }
+/// 0 is no limit. The kernel polices a PDR only by a QER with both rates, and 0 as one of them
+/// stops all: what isn't limited gets a rate that no packet stream reaches.
+std::uint64_t rate(std::uint64_t kbps) {
+  return kbps == 0 ? UINT32_MAX : std::min<std::uint64_t>(kbps, UINT32_MAX);
+}
+
+bool limits(const std::optional<rules::BitRate>& mbr) {
+  return mbr && (mbr->uplink_kbps != 0 || mbr->downlink_kbps != 0);
+}
 
 rules::BitRate tighter(const rules::BitRate& a, const rules::BitRate& b) {
-  return {std::min(a.uplink_kbps, b.uplink_kbps), std::min(a.downlink_kbps, b.downlink_kbps)};
+  const auto least = [](std::uint64_t x, std::uint64_t y) {
+    return x == 0 ? y : y == 0 ? x : std::min(x, y);
+  };
+  return {least(a.uplink_kbps, b.uplink_kbps), least(a.downlink_kbps, b.downlink_kbps)};
 }
 
 KernelQer qer_body(const rules::Qer& qer, bool with_rate) {
   KernelQer body{};
-  const bool up = qer.uplink_open && (!qer.mbr || qer.mbr->uplink_kbps != 0);
-  const bool down = qer.downlink_open && (!qer.mbr || qer.mbr->downlink_kbps != 0);
-  if (!up) body.gate |= qer::kUplinkClosed;
-  if (!down) body.gate |= qer::kDownlinkClosed;
-  if (with_rate && qer.mbr) {
+  if (!qer.uplink_open) body.gate |= qer::kUplinkClosed;
+  if (!qer.downlink_open) body.gate |= qer::kDownlinkClosed;
+  if (with_rate && limits(qer.mbr)) {
     body.mbr = rules::BitRate{rate(qer.mbr->uplink_kbps), rate(qer.mbr->downlink_kbps)};
   }
   body.gbr = qer.gbr;
@@ -297,7 +306,7 @@ std::optional<QerKey> Compiler::choose_rate(const rules::Pdr& pdr) {
   std::optional<rules::BitRate> least;
   for (const QerId id : pdr.qers) {
     const auto& mbr = rules::find(session_.qers, id)->mbr;
-    if (!mbr) continue;
+    if (!limits(mbr)) continue;
     rated.push_back(id);
     least = least ? tighter(*least, *mbr) : *mbr;
   }
@@ -322,7 +331,7 @@ std::vector<QerKey> Compiler::add_qers(const rules::Pdr& pdr) {
   for (const QerId id : pdr.qers) {
     const rules::Qer& qer = *rules::find(session_.qers, id);
     const QerKey whole{QerKey::Role::Whole, {id}};
-    const bool with_rate = !qer.mbr || policing == whole;
+    const bool with_rate = !limits(qer.mbr) || policing == whole;
     const QerKey key = with_rate ? whole : QerKey{QerKey::Role::WithoutRate, {id}};
     out_.rules.qers.emplace(key, qer_body(qer, with_rate));
     keys.push_back(key);
@@ -420,38 +429,6 @@ void Compiler::warn_of_qfi_matches() {
 Result<Compiled, Failure> compile(const rules::SessionRules& session, const FiredLimits& fired,
                                   const CompileContext& context) {
   return Compiler{session, fired, context}.run();
-}
-
-const std::vector<Limitation>& limitations() {
-  using enum Limitation::Handling;
-  static const std::vector<Limitation> table{
-      {"IPv6 UE address", Refused, "next to an IPv4 one: a warning, IPv4 only is served"},
-      {"F-TEID or outer header of IPv6, or not GTP-U", Refused, "by PDR or FAR ID"},
-      {"SDF filter on ToS, SPI or flow label", Refused, "by PDR ID; the module ignores them"},
-      {"Framed routes", Refused, "by PDR ID"},
-      {"DUPL", Refused, "by FAR ID"},
-      {"Forwarding Policy that isn't a number above 0", Refused, "by FAR ID"},
-      {"Tunnel without Outer Header Removal", Refused, "by PDR ID"},
-      {"PDR with neither TEID nor UE address", Refused, "by PDR ID"},
-      {"More than 127 kernel PDRs in a session", Refused, "by PDR ID, for lack of resources"},
-      {"Several SDF filters or UE addresses", Emulated, "a kernel PDR each"},
-      {"`!` in an SDF filter", Emulated, "the prefixes that make up the rest"},
-      {"Ports of any protocol", Emulated, "a kernel PDR for each of TCP, UDP and SCTP"},
-      {"Equal precedences", Emulated, "order of PDR ID, by kernel precedences of our own"},
-      {"Volume threshold with quota or period", Emulated, "meter, threshold and quota apart"},
-      {"Uplink or downlink quota", Emulated, "with a total that is never reached"},
-      {"Start of traffic", Emulated, "a threshold of one octet, no packet is lost"},
-      {"RQI", Emulated, "in the octet of the QFI"},
-      {"Buffering", Emulated, "in the daemon"},
-      {"Tunnels of the CP function", Narrowed, "accepted, without a kernel rule"},
-      {"SDF filter on IPv6 prefixes", Narrowed,
-       "matches no IPv4 packet: no kernel rule, a warning"},
-      {"Several MBRs on a PDR", Narrowed, "the tighter one is policed, a warning"},
-      {"QFI in the PDI", Narrowed, "not matched; a warning where nothing else differs"},
-      {"QFI 0", Narrowed, "sent without a PDU Session Container"},
-      {"Fragments and IP options", Narrowed, "ports are read at a fixed place"},
-  };
-  return table;
 }
 
 }  // namespace upf::gtp5g

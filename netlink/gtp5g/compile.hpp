@@ -20,19 +20,10 @@ struct CompileContext {
 };
 
 /// Session rules to kernel rules. Pure. What the kernel can't do and nothing stands in for is
-/// refused as Failure::Unsupported, naming the rule; kLimits lists all of it.
+/// refused as Failure::Unsupported, naming the rule; limits.hpp lists all of it.
 [[nodiscard]] Result<Compiled, dataplane::Failure> compile(const rules::SessionRules& session,
                                                            const FiredLimits& fired,
                                                            const CompileContext& context);
-
-/// One row of what gtp5g can't do, and what becomes of it (README.md shows the same table; a test
-/// compares them).
-struct Limitation {
-  std::string_view what{};
-  enum class Handling : std::uint8_t { Refused, Emulated, Narrowed } handling{};
-  std::string_view how{};
-};
-[[nodiscard]] const std::vector<Limitation>& limitations();
 
 /// Most kernel PDRs of one session. The module's table of a quota's PDRs has 255 places and no
 /// check; a replacement needs two for one.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "netlink/gtp5g/host.hpp"
 #include "netlink/gtp5g/paths.hpp"
 #include "netlink/gtp5g/plan.hpp"
+#include "netlink/gtp5g/rule_dump.hpp"
 #include "netlink/gtp5g/safe_socket.hpp"
 #include "netlink/gtp5g/settings.hpp"
 #include "netlink/gtp5g/wakeup.hpp"
@@ -52,6 +54,10 @@ class Controller {
   [[nodiscard]] std::vector<dataplane::Path> paths() const { return paths_.all(); }
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const;
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network);
+  [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
+      Seid seid, const rules::SessionRules& intended, bool repair);
+  [[nodiscard]] Result<dataplane::Strays, dataplane::Failure> audit_strays(
+      const std::function<bool(Seid)>& known, bool repair);
   [[nodiscard]] int event_descriptor() const { return wakeup_.descriptor(); }
   [[nodiscard]] const std::vector<std::string>& notes() const { return parts_.notes; }
 
@@ -145,6 +151,27 @@ class Controller {
   void on_quota(Seid seid, Session& session, const UrrKey& key);
   [[nodiscard]] dataplane::Reading read_now(Seid seid, Session& session, UrrId urr);
 
+  // controller_audit.cpp: what the kernel really holds
+  struct Comparison {
+    std::uint64_t rules{};
+    std::set<RuleName> wrong{};
+    std::vector<dataplane::Drift> drifts{};
+  };
+  [[nodiscard]] static Failure unavailable();
+  [[nodiscard]] std::optional<std::vector<netlink::Answer>> get(const std::vector<RuleName>& names);
+  void settle_events();
+  [[nodiscard]] Result<Comparison, Failure> compare(Seid seid, const Session& session);
+  [[nodiscard]] Result<dataplane::Audited, Failure> replace_whole(
+      Seid seid, const rules::SessionRules& intended, bool repair);
+  void keep_counts(Seid seid, Session& session, const std::set<RuleName>& wrong);
+  bool mend(Seid seid, Session& session, const std::set<RuleName>& wrong);
+  [[nodiscard]] bool is_ours(const RuleName& name) const;
+  [[nodiscard]] Result<void, Failure> open_dump();
+  void end_unknown_sessions(const std::function<bool(Seid)>& known, bool repair,
+                            std::vector<dataplane::Drift>& drifts);
+  [[nodiscard]] bool find_strays(bool repair, std::vector<dataplane::Drift>& drifts);
+  bool remove_stray(const RuleName& name);
+
   // controller_buffer.cpp: packets that wait, and what is sent from here
   void drain_events();
   void on_buffered(const BufferedEvent& event);
@@ -177,6 +204,8 @@ class Controller {
   std::vector<Again> again_{};
   std::set<Seid> to_recount_{};  ///< sessions with packets that the daemon sent itself
   std::vector<std::uint8_t> receive_buffer_;
+  std::optional<RuleDump> dump_{};  ///< of an audit that is under way
+  std::set<RuleName> suspects_{};   ///< rules that it found and that are not known
   Counts counts_{};
 };
 

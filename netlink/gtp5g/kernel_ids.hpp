@@ -24,6 +24,10 @@ class KernelIds {
   [[nodiscard]] std::uint32_t take_urr();
   [[nodiscard]] std::uint32_t take_qer(Seid seid);
   void release_qer(Seid seid, std::uint32_t id);
+  /// Whether a QER that isn't ours is in the bucket of one that is.
+  [[nodiscard]] bool shares_bucket(Seid seid, std::uint32_t id) const {
+    return qers_in_bucket_[bucket(seid, id)] != 0;
+  }
   /// QERs that had to share a bucket: the table is too small for the sessions.
   [[nodiscard]] std::uint64_t shared_buckets() const { return shared_; }
 

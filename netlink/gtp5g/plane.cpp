@@ -52,4 +52,14 @@ Result<void, std::string> Plane::add_network(const IpPrefix& network) {
   return impl_->add_network(network);
 }
 
+Result<dataplane::Audited, dataplane::Failure> Plane::audit(Seid seid,
+                                                            const rules::SessionRules& intended,
+                                                            bool repair) {
+  return impl_->audit(seid, intended, repair);
+}
+Result<dataplane::Strays, dataplane::Failure> Plane::audit_strays(
+    const std::function<bool(Seid)>& known, bool repair) {
+  return impl_->audit_strays(known, repair);
+}
+
 }  // namespace upf::gtp5g

@@ -38,6 +38,10 @@ class Plane final : public dataplane::DataPlane {
   [[nodiscard]] std::vector<dataplane::Path> paths() const override;
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override;
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override;
+  [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
+      Seid seid, const rules::SessionRules& intended, bool repair) override;
+  [[nodiscard]] Result<dataplane::Strays, dataplane::Failure> audit_strays(
+      const std::function<bool(Seid)>& known, bool repair) override;
 
  private:
   class Impl;

@@ -16,6 +16,9 @@ GenlRequest begin(const Target& target, Command command, std::uint16_t flags) {
   return request;
 }
 
+template <class V>
+V value_of(Attr<V>);  // not defined: for its type
+
 Ipv4 mask_of(std::uint8_t length) {
   return Ipv4::from_host(length == 0 ? 0U : ~std::uint32_t{0} << (32U - length));
 }
@@ -218,6 +221,26 @@ GenlRequest version_request(std::uint16_t family) {
 
 GenlRequest to_request(const Target& target, Seid seid, const Op& op) {
   return std::visit([&](const auto& one) { return build(target, seid, one); }, op);
+}
+
+GenlRequest get_request(const Target& target, const RuleName& rule) {
+  const auto build = [&](Command command, auto id, U64 seid) {
+    GenlRequest request = begin(target, command, 0);
+    request.put(id, static_cast<decltype(value_of(id))>(rule.id));
+    request.put(seid, rule.seid.value);
+    return request;
+  };
+  switch (rule.kind) {
+    case RuleName::Kind::Pdr:
+      return build(Command::GetPdr, pdr::kId, pdr::kSeid);
+    case RuleName::Kind::Far:
+      return build(Command::GetFar, far::kId, far::kSeid);
+    case RuleName::Kind::Qer:
+      return build(Command::GetQer, qer::kId, qer::kSeid);
+    case RuleName::Kind::Urr:
+      break;
+  }
+  return build(Command::GetUrr, urr::kId, urr::kSeid);
 }
 
 }  // namespace upf::gtp5g

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,6 +37,11 @@ class SessionKeeper {
   [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
       Seid seid, std::span<const UrrId> urrs);
 
+  // session_audit.cpp
+  [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
+      Seid seid, const rules::SessionRules& intended, bool repair);
+  [[nodiscard]] dataplane::Strays audit_strays(const std::function<bool(Seid)>& known, bool repair);
+
   /// Takes in what a packet thread told.
   void on_packet_event(const PacketEvent& event, const Now& now,
                        std::vector<dataplane::Event>& out);
@@ -70,6 +76,8 @@ class SessionKeeper {
   };
 
   [[nodiscard]] Session* find(Seid seid) const;
+  [[nodiscard]] std::optional<dataplane::Drift> compare(Session& session,
+                                                        const rules::SessionRules& intended);
   dataplane::Applied end(Session& session);
   [[nodiscard]] Result<Draft, dataplane::Failure> draft(const dataplane::Change& change,
                                                         const Session* session) const;

@@ -82,6 +82,10 @@ void SessionTables::count_length(const TableKey& key, int by) {
   }
 }
 
+bool SessionTables::holds(const TableKey& key, const Session* session) {
+  return table(key.table).find(key.key, [&](const Session* found) { return found == session; });
+}
+
 void SessionTables::insert(const TableKey& key, Session* session) {
   table(key.table).insert(key.key, session);
   count_length(key, 1);

@@ -48,6 +48,8 @@ class SessionTables {
   template <class Visit>
   bool by_address(std::uint8_t version, const Address& address, Visit&& visit) const;
 
+  /// Whether the session is found under the key.
+  [[nodiscard]] bool holds(const TableKey& key, const Session* session);
   void insert(const TableKey& key, Session* session);
   void erase(const TableKey& key, Session* session);
 

@@ -27,17 +27,20 @@ struct Prefix {
   [[nodiscard]] static Prefix of(const Ipv4Prefix& prefix);
   [[nodiscard]] static Prefix of(const Ipv6Prefix& prefix);
   [[nodiscard]] static Prefix of(const IpPrefix& prefix);
+  bool operator==(const Prefix&) const = default;
 };
 
 /// Part of one of the snapshot's vectors.
 struct Range {
   std::uint16_t first{};
   std::uint16_t count{};
+  bool operator==(const Range&) const = default;
 };
 
 struct UeMatch {
   Prefix prefix{};
   bool destination{};  ///< else the source is looked at
+  bool operator==(const UeMatch&) const = default;
 };
 
 /// One end of a flow description, compiled.
@@ -47,6 +50,7 @@ struct EndMatch {
   bool negated{};
   Range ports{};
   Prefix prefix{};
+  bool operator==(const EndMatch&) const = default;
 };
 
 struct Filter {
@@ -62,6 +66,7 @@ struct Filter {
   std::uint32_t flow_label{};
   EndMatch from{};  ///< of the packet, ends already swapped where the PDR is uplink
   EndMatch to{};
+  bool operator==(const Filter&) const = default;
 };
 
 /// A QER's maximum rate in one direction.
@@ -69,6 +74,7 @@ struct Rate {
   std::atomic<Ticks>* full_at{};
   double ticks_per_octet{};
   Ticks burst{};
+  bool operator==(const Rate&) const = default;
 };
 
 /// A tunnel to send into.
@@ -101,6 +107,7 @@ struct FarEntry {
   std::uint16_t suggested{};  ///< BAR's packet count; 0xffff: none
   Tunnel tunnel{};
   FarState* state{};
+  bool operator==(const FarEntry&) const = default;
 };
 
 inline constexpr std::uint8_t kNoQfi = 0xff;
@@ -122,6 +129,7 @@ struct PdrEntry {
   Range filters{};
   Range urrs{};
   Range rates{};
+  bool operator==(const PdrEntry&) const = default;
 };
 
 struct Snapshot {

@@ -94,6 +94,14 @@ class Plane final : public UserPlane {
       Seid seid, std::span<const UrrId> urrs) override {
     return keeper_->read_usage(seid, urrs);
   }
+  [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
+      Seid seid, const rules::SessionRules& intended, bool repair) override {
+    return keeper_->audit(seid, intended, repair);
+  }
+  [[nodiscard]] Result<dataplane::Strays, dataplane::Failure> audit_strays(
+      const std::function<bool(Seid)>& known, bool repair) override {
+    return keeper_->audit_strays(known, repair);
+  }
   [[nodiscard]] int event_descriptor() const override { return events_.get(); }
   [[nodiscard]] std::vector<dataplane::Event> take_events() override;
   [[nodiscard]] std::vector<dataplane::Counter> counters() const override;

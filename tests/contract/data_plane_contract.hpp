@@ -683,6 +683,65 @@ TEST_P(DataPlaneContract, TheStartOfTrafficIsSaidOnce) {
   EXPECT_EQ(std::get<dataplane::TrafficStart>(events[0]).urr, kUrr);
 }
 
+// --- audit --------------------------------------------------------------------------------------
+
+TEST_P(DataPlaneContract, AnAuditFindsNothingWhereNothingIsWrong) {
+  rules::SessionRules rules = metered(usual());
+  install(rules);
+  up(to_network());
+  down(to_ue());
+  (void)out();
+  far(rules, kDownlinkFar).forwarding->outer_header->teid = {0x77};
+  install(rules);
+  const auto found = world_->plane().audit(kSeid, rules, true);
+  ASSERT_TRUE(found) << found.error().detail;
+  EXPECT_GT(found->rules, 0U);
+  for (const dataplane::Drift& drift : found->drifts) ADD_FAILURE() << drift.what;
+  const auto known = [](Seid) { return true; };
+  for (bool done = false; !done;) {
+    const auto strays = world_->plane().audit_strays(known, false);
+    ASSERT_TRUE(strays) << strays.error().detail;
+    for (const dataplane::Drift& drift : strays->found.drifts) ADD_FAILURE() << drift.what;
+    done = strays->done;
+  }
+}
+
+TEST_P(DataPlaneContract, AnAuditMendsWhatWentBehindThePlanesBack) {
+  install(usual());
+  if (!world_->lose_uplink()) GTEST_SKIP() << "nothing gets behind this plane's back";
+  up(to_network());
+  for (const Output& output : out()) EXPECT_FALSE(output.to_n6);
+  const auto found = world_->plane().audit(kSeid, *installed_, false);
+  ASSERT_TRUE(found) << found.error().detail;
+  ASSERT_EQ(found->drifts.size(), 1U);
+  EXPECT_EQ(found->drifts[0].seid, kSeid);
+  EXPECT_FALSE(found->drifts[0].repaired);
+  up(to_network());
+  for (const Output& output : out()) EXPECT_FALSE(output.to_n6);
+
+  const auto mended = world_->plane().audit(kSeid, *installed_, true);
+  ASSERT_TRUE(mended) << mended.error().detail;
+  ASSERT_EQ(mended->drifts.size(), 1U);
+  EXPECT_TRUE(mended->drifts[0].repaired);
+  up(to_network());
+  expect_n6(to_network());
+  EXPECT_TRUE(world_->plane().audit(kSeid, *installed_, false)->drifts.empty());
+}
+
+TEST_P(DataPlaneContract, AnAuditEndsSessionsThatNobodyKnows) {
+  install(usual());
+  const auto known = [](Seid seid) { return seid != kSeid; };
+  std::size_t ended = 0;
+  for (bool done = false; !done;) {
+    const auto strays = world_->plane().audit_strays(known, true);
+    ASSERT_TRUE(strays) << strays.error().detail;
+    for (const dataplane::Drift& drift : strays->found.drifts) ended += drift.repaired ? 1U : 0U;
+    done = strays->done;
+  }
+  EXPECT_EQ(ended, 1U);
+  EXPECT_FALSE(world_->plane().read_usage(kSeid, {}));
+}
+
 // --- GTP-U's own messages -----------------------------------------------------------------------
 
 // cases.md 64: the sequence number is the request's.

@@ -100,6 +100,31 @@ class FakePlane : public dataplane::DataPlane {
     return {};
   }
 
+  [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
+      Seid seid, const rules::SessionRules& intended, bool repair) override {
+    if (failure_ && countdown_-- == 0) return failure(*std::exchange(failure_, std::nullopt));
+    using dataplane::Drift;
+    const auto at = sessions_.find(seid);
+    if (at != sessions_.end() && at->second.rules == intended)
+      return dataplane::Audited{.rules = 1};
+    const auto kind = at == sessions_.end() ? Drift::Kind::Missing : Drift::Kind::Different;
+    if (repair) {
+      sessions_.erase(seid);
+      commit({.seid = seid, .after = &intended});
+    }
+    return dataplane::Audited{1, {{kind, seid, "the session", repair}}};
+  }
+  [[nodiscard]] Result<dataplane::Strays, dataplane::Failure> audit_strays(
+      const std::function<bool(Seid)>& known, bool repair) override {
+    dataplane::Strays strays{.done = true};
+    for (const Seid seid : seids()) {
+      if (known(seid)) continue;
+      if (repair) sessions_.erase(seid);
+      strays.found.drifts.push_back({dataplane::Drift::Kind::Foreign, seid, "the session", repair});
+    }
+    return strays;
+  }
+
   // --- seams --------------------------------------------------------------------------------
   /// The apply() after `successes` more of them fails, once, and changes nothing.
   void fail_call(std::size_t successes, dataplane::Failure with) {
@@ -110,6 +135,10 @@ class FakePlane : public dataplane::DataPlane {
     fail_call(0, {kind, rule, "the test says so"});
   }
   void lose(Seid seid) { sessions_.erase(seid); }
+  /// Loses a PDR, as if it had been deleted behind the plane's back.
+  void lose_pdr(Seid seid, PdrId pdr) {
+    std::erase_if(sessions_.at(seid).rules.pdrs, [&](const auto& p) { return p.id == pdr; });
+  }
   void raise(dataplane::Event event) { events_.push_back(std::move(event)); }
   /// What packets' time stamps say.
   void set_time(WallTime now) { now_ = now; }

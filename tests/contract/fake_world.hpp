@@ -34,6 +34,10 @@ class FakeWorld : public World {
     return std::exchange(outputs_, {});
   }
   std::vector<dataplane::Event> events() override { return plane_.take_events(); }
+  bool lose_uplink() override {
+    plane_.lose_pdr({1}, {1});
+    return true;
+  }
 
  private:
   struct Arrived {

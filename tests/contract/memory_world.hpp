@@ -111,6 +111,13 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
     return std::exchange(sink.outputs, {});
   }
   std::vector<dataplane::Event> events() override { return take_events(); }
+  bool lose_uplink() override {
+    constexpr std::uint32_t kTeid = 0x1001;
+    userplane::Session* session = shared_.tables.by_teid(kTeid);
+    if (session == nullptr) return false;
+    shared_.tables.erase({userplane::TableKey::Table::Teid, 0, kTeid}, session);
+    return true;
+  }
   [[nodiscard]] std::uint64_t dropped(userplane::Drop why) {
     return packets_.counters().of(why) + control_.counters().of(why);
   }
@@ -133,6 +140,14 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
   [[nodiscard]] Result<std::vector<dataplane::Reading>, dataplane::Failure> read_usage(
       Seid seid, std::span<const UrrId> urrs) override {
     return keeper_.read_usage(seid, urrs);
+  }
+  [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
+      Seid seid, const rules::SessionRules& intended, bool repair) override {
+    return keeper_.audit(seid, intended, repair);
+  }
+  [[nodiscard]] Result<dataplane::Strays, dataplane::Failure> audit_strays(
+      const std::function<bool(Seid)>& known, bool repair) override {
+    return keeper_.audit_strays(known, repair);
   }
   int event_descriptor() const override { return -1; }
   std::vector<dataplane::Event> take_events() override {

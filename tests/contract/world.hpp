@@ -56,6 +56,10 @@ class World {
   /// Events that came until now and within reason after it.
   [[nodiscard]] virtual std::vector<dataplane::Event> events() = 0;
 
+  /// Takes the uplink PDR of usual_session() (SEID 1) away behind the plane's back. False: there is
+  /// no way to.
+  [[nodiscard]] virtual bool lose_uplink() { return false; }
+
   [[nodiscard]] virtual bool has(Trait) const { return true; }
   /// What a URR counts for a T-PDU (gtp5g counts payload behind the L4 header only).
   [[nodiscard]] virtual std::uint64_t counted_octets(const Octets& t_pdu) const {

@@ -1,6 +1,9 @@
 // The contract of data planes, on the gtp5g plane over the real kernel module: for tests/vm.
 // Without the module it is one skip (exit code 77).
+#include <net/if.h>
+
 #include "contract/data_plane_contract.hpp"
+#include "contract/gtp5g_meddler.hpp"
 #include "contract/netns_world.hpp"
 #include "netlink/gtp5g/gtpu.hpp"
 #include "netlink/gtp5g/plane.hpp"
@@ -20,6 +23,9 @@ class Gtp5gWorld : public NetnsWorld {
     plane_ = std::move(*opened);
   }
   dataplane::DataPlane& plane() override { return *plane_; }
+  bool lose_uplink() override {
+    return lose_tunnel_pdrs(*gtp5g::linux_host(), ::if_nametoindex("upfgtp"), kSeid);
+  }
   [[nodiscard]] bool has(Trait trait) const override { return trait != Trait::QfiMatch; }
   [[nodiscard]] std::uint64_t counted_octets(const Octets& t_pdu) const override {
     return gtp5g::counted_octets(t_pdu);

@@ -1,5 +1,6 @@
 // The contract of data planes, on the gtp5g plane over the stand-in kernel.
 #include "contract/data_plane_contract.hpp"
+#include "contract/gtp5g_meddler.hpp"
 #include "netlink/gtp5g/gtpu.hpp"
 #include "netlink/gtp5g/plane.hpp"
 #include "standin/host.hpp"
@@ -34,6 +35,9 @@ class StandinWorld : public World {
   }
   std::vector<dataplane::Event> events() override { return plane_->take_events(); }
 
+  bool lose_uplink() override {
+    return lose_tunnel_pdrs(*standin::host_of(machine_), standin::Kernel::kIfindex, kSeid);
+  }
   [[nodiscard]] bool has(Trait trait) const override { return trait != Trait::QfiMatch; }
   [[nodiscard]] std::uint64_t counted_octets(const Octets& t_pdu) const override {
     return gtp5g::counted_octets(t_pdu);

@@ -38,10 +38,13 @@ enum Command : std::uint8_t {
   kDelFar = 5,
   kDelQer = 6,
   kGetPdr = 7,
+  kGetFar = 8,
+  kGetQer = 9,
   kAddUrr = 10,
   kAddBar = 11,
   kDelUrr = 12,
   kDelBar = 13,
+  kGetUrr = 14,
   kGetVersion = 16,
   kGetReport = 17,
   kGetMultiReports = 19,
@@ -120,6 +123,7 @@ std::vector<wire::Octets> Kernel::run(wire::Bytes messages) {
                     .excl = (flags & NLM_F_EXCL) != 0,
                     .replace = (flags & NLM_F_REPLACE) != 0,
                     .ack = (flags & NLM_F_ACK) != 0,
+                    .dump = (flags & NLM_F_DUMP) == NLM_F_DUMP,
                     .attributes = Attributes{raw.subspan(20)},
                     .raw = raw};
     ++requests_;
@@ -133,7 +137,7 @@ std::vector<wire::Octets> Kernel::run(wire::Bytes messages) {
     } else {
       error = dispatch(request, answers);
     }
-    if (error != 0 || request.ack) answers.push_back(ack(raw, error));
+    if (error != 0 || (request.ack && !request.dump)) answers.push_back(ack(raw, error));
     messages = messages.subspan(std::min<std::size_t>((length + 3U) & ~3U, messages.size()));
   }
   return answers;
@@ -171,6 +175,10 @@ int Kernel::dispatch(const Request& request, std::vector<wire::Octets>& data) {
     message.finish();
     return 0;
   }
+  if (request.dump) {
+    dump(request, data);
+    return 0;
+  }
   const auto index = request.attributes.get(U32{1});
   if (!index) return EINVAL;
   if (!link_ || *index != kIfindex) return ENODEV;
@@ -183,6 +191,11 @@ int Kernel::dispatch(const Request& request, std::vector<wire::Octets>& data) {
       return add_qer(request);
     case kAddUrr:
       return add_urr(request);
+    case kGetPdr:
+    case kGetFar:
+    case kGetQer:
+    case kGetUrr:
+      return read_back(request, data);
     case kDelPdr:
       return remove_pdr(request);
     case kDelFar:
@@ -291,6 +304,7 @@ void Kernel::fill_pdi(Pdr& pdr, Attributes pdi) const {
   if (const auto ue = pdi.get(Attr<Ipv4>{1})) pdr.ue = host(*ue);
   if (const auto tunnel = pdi.get(Nest{2})) {
     if (const auto teid = tunnel->get(U32{1})) pdr.teid = *teid;
+    if (const auto address = tunnel->get(Attr<Ipv4>{2})) pdr.tunnel_address = *address;
   }
   if (const auto side = pdi.get(U8{4})) pdr.source_interface = *side;
   const auto sdf = pdi.get(Nest{3});  // of several, the last one
@@ -400,6 +414,7 @@ int Kernel::fill_far(Far& far, const Request& request, bool update, std::uint64_
   if (const auto policy = parameters->get(Text{2})) {
     const long mark = std::strtol(std::string{*policy}.c_str(), nullptr, 10);
     if (mark == 0) return EINVAL;
+    far.policy = *policy;
     far.mark = static_cast<std::uint32_t>(mark);
   }
   if (const auto tos = parameters->get(U8{4}); tos && far.has_tunnel) far.tos = *tos;
@@ -439,6 +454,14 @@ int Kernel::add_qer(const Request& request) {
     bucket->last = now();
     return bucket;
   };
+  const auto split_rate = [&](std::uint16_t attr, SplitRate& into) {
+    const auto nest = a.get(Nest{attr});
+    if (!nest) return;
+    into = {nest->get(U32{1}).value_or(0), nest->get(U32{3}).value_or(0),
+            nest->get(U8{2}).value_or(0), nest->get(U8{4}).value_or(0)};
+  };
+  split_rate(5, qer.mbr);
+  split_rate(6, qer.gbr);
   if (const auto mbr = a.get(Nest{5})) {
     const auto up = mbr->get(U32{1});
     const auto down = mbr->get(U32{3});

@@ -67,6 +67,8 @@ class Kernel {
   [[nodiscard]] std::size_t rules() const;
   [[nodiscard]] std::size_t pdrs() const;
   [[nodiscard]] std::uint64_t requests() const;
+  /// From now on dumps have a FAR of another gtp5g link as well; nothing else knows of it.
+  void dump_of_another_link(std::uint64_t seid, std::uint32_t far);
   /// System calls, that is run()s.
   [[nodiscard]] std::uint64_t calls() const;
 
@@ -116,11 +118,17 @@ class Kernel {
     std::uint16_t port{};
     std::uint8_t tos{};
     std::uint32_t mark{};
+    std::string policy{};  ///< as it was given
     std::uint16_t sequence{};
+  };
+  struct SplitRate {
+    std::uint32_t up_high{}, down_high{};
+    std::uint8_t up_low{}, down_low{};
   };
   struct Qer {
     std::uint8_t gate{};
     std::uint8_t qfi{};
+    SplitRate mbr{}, gbr{};
     std::shared_ptr<Bucket> up{}, down{};
   };
   struct Urr {
@@ -141,6 +149,7 @@ class Kernel {
     std::uint8_t source_interface{};
     std::optional<std::uint32_t> ue{};
     std::optional<std::uint32_t> teid{};
+    Ipv4 tunnel_address{};
     std::optional<Filter> filter{};
     bool removal{};
     std::uint32_t far{};
@@ -153,7 +162,7 @@ class Kernel {
   struct Request {
     std::uint8_t command{};
     std::uint8_t version{};
-    bool excl{}, replace{}, ack{};
+    bool excl{}, replace{}, ack{}, dump{};
     netlink::Attributes attributes{};
     wire::Bytes raw{};
   };
@@ -173,6 +182,15 @@ class Kernel {
   int remove_urr(const Request& request, std::vector<wire::Octets>& data);
   int report(const Request& request, std::vector<wire::Octets>& data);
   int multi_reports(const Request& request, std::vector<wire::Octets>& data);
+  // read_back.cpp: GET and dumps
+  [[nodiscard]] int read_back(const Request& request, std::vector<wire::Octets>& data) const;
+  void dump(const Request& request, std::vector<wire::Octets>& data) const;
+  [[nodiscard]] std::vector<std::uint16_t> users(std::uint64_t seid,
+                                                 const std::function<bool(const Pdr&)>& uses) const;
+  [[nodiscard]] wire::Octets octets_of(const Pdr& pdr, std::uint32_t sequence) const;
+  [[nodiscard]] wire::Octets octets_of(const Id& id, const Far& far, std::uint32_t sequence) const;
+  [[nodiscard]] wire::Octets octets_of(const Id& id, const Qer& qer, std::uint32_t sequence) const;
+  [[nodiscard]] wire::Octets octets_of(const Id& id, const Urr& urr, std::uint32_t sequence) const;
   void family_answer(wire::Octets& out) const;
   void link(Pdr& pdr);
   void unlink(const Pdr& pdr);
@@ -203,6 +221,7 @@ class Kernel {
   bool qos_{};
   std::uint32_t hash_size_{1024};
   std::map<Id, Far> fars_{};
+  std::map<Id, Far> fars_elsewhere_{};
   std::map<Id, Qer> qers_{};
   std::map<Id, Urr> urrs_{};
   std::map<Id, Pdr> pdrs_{};

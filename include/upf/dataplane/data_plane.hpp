@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "upf/base/clock.hpp"
 #include "upf/base/ids.hpp"
 #include "upf/base/result.hpp"
+#include "upf/dataplane/audit.hpp"
 #include "upf/rules/rules.hpp"
 
 /// The port to whatever forwards packets. It speaks rules, never PFCP IEs or netlink.
@@ -186,6 +188,23 @@ class DataPlane {
   /// Routes one more UE network to the plane while it runs. The error is for the operator.
   [[nodiscard]] virtual Result<void, std::string> add_network(const IpPrefix& /*network*/) {
     return {};
+  }
+
+  /// Reads back what is installed for a session and compares it with what should be: `intended` is
+  /// what the last apply() was given. With `repair` what differs is made anew; what was right all
+  /// the while serves packets meanwhile. The session may be unknown to the plane: it is missing.
+  [[nodiscard]] virtual Result<Audited, Failure> audit(Seid seid,
+                                                       const rules::SessionRules& intended,
+                                                       bool repair) {
+    (void)seid, (void)intended, (void)repair;
+    return failure(Failure{Failure::Kind::Unsupported, {}, "this plane can't read back its rules"});
+  }
+  /// The next slice of the search for rules of no session that `known` takes; begins anew after one
+  /// that said it was the last. With `repair` they go.
+  [[nodiscard]] virtual Result<Strays, Failure> audit_strays(const std::function<bool(Seid)>& known,
+                                                             bool repair) {
+    (void)known, (void)repair;
+    return Strays{.done = true};
   }
 };
 

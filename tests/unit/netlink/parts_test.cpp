@@ -11,6 +11,7 @@
 #include "netlink/gtp5g/flows.hpp"
 #include "netlink/gtp5g/gtpu.hpp"
 #include "netlink/gtp5g/kernel_ids.hpp"
+#include "netlink/gtp5g/limits.hpp"
 #include "netlink/gtp5g/paths.hpp"
 #include "netlink/gtp5g/safety.hpp"
 #include "netlink/gtp5g/version.hpp"
@@ -312,29 +313,24 @@ TEST(Paths, AnIntervalOfZeroAsksNobody) {
 
 // --- one table in the code and in the docs ------------------------------------------------------
 
-TEST(Limitations, AreTheReadmesTable) {
-  std::ifstream file{std::string{KUPF_SOURCE_DIR} + "/netlink/gtp5g/README.md"};
+std::string text_of(const std::string& path) {
+  std::ifstream file{std::string{KUPF_SOURCE_DIR} + path};
   std::stringstream text;
   text << file.rdbuf();
-  const std::string readme = text.str();
-  ASSERT_FALSE(readme.empty());
-  const auto word = [](Limitation::Handling handling) {
-    switch (handling) {
-      case Limitation::Handling::Refused:
-        return "refused";
-      case Limitation::Handling::Emulated:
-        return "emulated";
-      case Limitation::Handling::Narrowed:
-        return "narrowed";
-    }
-    return "";
-  };
-  std::string table;
-  for (const Limitation& row : limitations()) {
-    table += "| " + std::string{row.what} + " | " + word(row.handling) + " | " +
-             std::string{row.how} + " |\n";
+  return text.str();
+}
+
+TEST(Limitations, AreThePagesTable) {
+  for (const char* path : {"/netlink/gtp5g/README.md", "/deploy/docs/gtp5g-limits.md"}) {
+    if (text_of(path).find(limits_table()) != std::string::npos) continue;
+    std::ofstream{"gtp5g-limits.md"} << limits_table();
+    ADD_FAILURE() << path << " hasn't got the table as it is now; it is in "
+                  << std::filesystem::absolute("gtp5g-limits.md");
   }
-  EXPECT_NE(readme.find(table), std::string::npos) << "wanted in README.md:\n" << table;
+}
+
+TEST(Hazards, AreTheReadmesTable) {
+  const std::string readme = text_of("/netlink/gtp5g/README.md");
   for (std::size_t i = 0; i < kHazards; ++i) {
     const std::string row = "| " + std::string{describe(static_cast<Hazard>(i))} + " |";
     EXPECT_NE(readme.find(row), std::string::npos) << row;
