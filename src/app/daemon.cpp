@@ -122,6 +122,9 @@ Result<void, std::string> Daemon::open_plane(const Factories& factories, const H
   auto netfilter = Netfilter::open(config_);
   if (!netfilter) return failure(netfilter.error());
   netfilter_ = std::move(*netfilter);
+  auto routes = NetworkRoutes::open(config_);
+  if (!routes) return failure(routes.error());
+  routes_ = std::move(*routes);
   for (const auto& dnn : config_.dnn_list) {
     if (!dnn.ip_forward_enable) continue;
     if (auto ok = host.enable_forwarding(); !ok) log_.warn("host", ok.error());
@@ -179,6 +182,7 @@ Daemon::~Daemon() {
   operations_.reset();
   control_.reset();
   netfilter_.reset();
+  routes_.reset();
   plane_.reset();
 }
 

@@ -10,6 +10,7 @@
 #include "src/app/metrics/n4_meter.hpp"
 #include "src/app/n4_port.hpp"
 #include "src/app/netfilter.hpp"
+#include "src/app/network_routes.hpp"
 #include "src/app/ops/operations.hpp"
 #include "upf/app/run.hpp"
 #include "upf/control/up_function.hpp"
@@ -74,6 +75,7 @@ class Daemon {
   std::unique_ptr<metrics::MeteredPlane> plane_{};
   std::function<std::vector<std::string>()> more_notes_{};
   std::unique_ptr<Netfilter> netfilter_{};
+  std::unique_ptr<NetworkRoutes> routes_{};
   std::unique_ptr<control::UpFunction> control_{};
   std::vector<runtime::Loop::Source> sources_{};
   runtime::Loop::Source timer_{};

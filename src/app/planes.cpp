@@ -62,7 +62,8 @@ userplane::Settings userplane_settings(const config::Config& config) {
   settings.tun_name = config.gtpu.ifname;
   settings.mtu = config.gtpu.if_list.front().mtu;
   for (const auto& entry : config.gtpu.if_list) {
-    settings.local_addresses.push_back({*entry.addr.address, "", entry.network_instance});
+    settings.local_addresses.push_back(
+        {*entry.addr.address, entry.bind_to, entry.network_instance});
   }
   for (const auto& dnn : config.dnn_list) settings.ue_pools.push_back(dnn.cidr);
   settings.workers = config.gtpu.workers;
@@ -80,6 +81,12 @@ userplane::Settings userplane_settings(const config::Config& config) {
     return failure(
         std::string{"gtpu.ifList has no IPv4 address, and forwarder gtp5g has no other"});
   }
+  for (const auto& entry : config.gtpu.if_list) {
+    if (entry.bind_to.empty()) continue;
+    return failure(
+        std::string{"gtpu.ifList[].bindTo: the module has one socket for all addresses, which "
+                    "can't be bound to devices: take it out, or set forwarder userspace"});
+  }
   auto plane = gtp5g::Plane::open(std::move(settings), std::move(host));
   if (!plane) return failure(plane.error());
   std::vector<std::string> notes = (*plane)->notes();
@@ -87,6 +94,13 @@ userplane::Settings userplane_settings(const config::Config& config) {
 }
 
 [[nodiscard]] Result<OpenedPlane, std::string> open_userplane(const config::Config& config) {
+  for (const auto& rule : config.predefined.rules) {
+    if (rule.mark == 0) continue;
+    return failure(fmt::format(
+        "predefined rule {} marks its packets, which this forwarder can't do: take the mark out, "
+        "or set forwarder gtp5g",
+        rule.name));
+  }
   auto plane = userplane::UserPlane::open(userplane_settings(config));
   if (!plane) return failure(plane.error());
   std::vector<std::string> notes = (*plane)->take_notices();

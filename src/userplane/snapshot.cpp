@@ -20,11 +20,11 @@ std::uint64_t high_bits(unsigned count) {
   return count == 0 ? 0 : ~std::uint64_t{0} << (64U - std::min(count, 64U));
 }
 
-/// The rate of a direction; 0 lets nothing pass, as the gtp5g plane does.
+/// The rate of a direction; 0 is no limit.
 std::optional<Rate> rate_of(const rules::Qer& qer, QerState& state, bool uplink) {
   if (!qer.mbr) return std::nullopt;
   const std::uint64_t kbps = uplink ? qer.mbr->uplink_kbps : qer.mbr->downlink_kbps;
-  if (kbps == 0) return Rate{&state.uplink_full_at, 0, -1};
+  if (kbps == 0) return std::nullopt;
   const double octets_per_second = static_cast<double>(kbps) * 1000.0 / 8.0;
   Rate rate;
   rate.full_at = uplink ? &state.uplink_full_at : &state.downlink_full_at;
@@ -87,6 +87,13 @@ class Compiler {
   }
 
   [[nodiscard]] Result<void, Failure> add_far(const rules::Far& far, FarState& state) {
+    if (far.action.duplicate) {
+      return failure(Failure{Failure::Kind::Unsupported, far.id, "DUPL: no packet is duplicated"});
+    }
+    if (far.forwarding && !far.forwarding->forwarding_policy.empty()) {
+      return failure(Failure{Failure::Kind::Unsupported, far.id,
+                             "Forwarding Policy: a packet written to a TUN takes no mark"});
+    }
     FarEntry entry{.id = far.id, .suggested = 0xffff, .state = &state};
     const rules::Bar* bar = far.bar ? rules::find(rules_.bars, *far.bar) : nullptr;
     if (bar != nullptr && bar->suggested_packets) entry.suggested = *bar->suggested_packets;

@@ -279,6 +279,19 @@ TEST(Qos, EachDirectionsTighterRateCounts) {
   EXPECT_EQ(rig.machine->take_n6().size(), 12U);
 }
 
+TEST(Qos, ARateOfZeroLimitsNothingInItsDirection) {
+  Rig rig;
+  rig.machine->kernel.now = [] { return TimePoint{}; };
+  auto rules = with_qer(session(), {.id = {1}, .mbr = rules::BitRate{80, 0}});  // the session's
+  rules = with_qer(rules, {.id = {2}, .mbr = rules::BitRate{0, 0}, .qfi = 1});
+  const auto applied = rig.apply(nullptr, &rules);
+  ASSERT_TRUE(applied.has_value());
+  EXPECT_TRUE(applied->warnings.empty());
+  EXPECT_EQ(passing(rig, 100), 100U);
+  for (int i = 0; i < 100; ++i) rig.uplink(1000);
+  EXPECT_EQ(rig.machine->take_n6().size(), 12U);
+}
+
 TEST(Qos, WithoutAnMbrNothingIsPoliced) {
   // cases.md 42
   Rig rig;

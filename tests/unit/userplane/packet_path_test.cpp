@@ -517,12 +517,25 @@ TEST_F(PacketPath, RatesOfAnUpdatedQerApply) {
   rules.qers = {{.id = {1}, .mbr = rules::BitRate{1000, 0}}};
   for (rules::Pdr& p : rules.pdrs) p.qers = {{1}};
   install(rules);
-  world_.from_n6(build(to_ue()));
-  EXPECT_TRUE(out().empty());
-  rules.qers[0].mbr->downlink_kbps = 1000;
+  for (int i = 0; i < 1000; ++i) world_.from_n6(build(to_ue()));
+  EXPECT_EQ(out().size(), 1000U) << "0 is no limit";
+  rules.qers[0].mbr->downlink_kbps = 1;
   install(rules);
-  world_.from_n6(build(to_ue()));
-  EXPECT_EQ(out().size(), 1U);
+  for (int i = 0; i < 1000; ++i) world_.from_n6(build(to_ue()));
+  EXPECT_LT(out().size(), 1000U);
+}
+
+TEST_F(PacketPath, WhatItCannotDoWithAFarIsRefusedByItsId) {
+  // cases.md 47
+  for (const bool duplicate : {true, false}) {
+    rules::SessionRules rules = usual();
+    rules.fars[0].action.duplicate = duplicate;
+    if (!duplicate) rules.fars[0].forwarding->forwarding_policy = "77";
+    const auto refused = world_.plane().apply({.seid = {9}, .after = &rules});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, dataplane::Failure::Kind::Unsupported);
+    EXPECT_EQ(refused.error().rule, dataplane::RuleId{FarId{1}});
+  }
 }
 
 TEST_F(PacketPath, HostileInnerPacketsAreDroppedAndCounted) {
