@@ -71,6 +71,16 @@ void add_limits(control::Settings& settings, const config::PfcpLimits& limits) {
   of_sessions.urrs = limits.rules_per_session;
 }
 
+control::AuditSettings audit_settings(const config::Gtpu& gtpu) {
+  constexpr std::chrono::minutes kDefault{10};
+  const bool kernel = gtpu.forwarder == config::Forwarder::Gtp5g;
+  const config::Duration usual = kernel ? config::Duration{kDefault} : config::Duration{};
+  return {
+      .interval = std::chrono::ceil<std::chrono::milliseconds>(gtpu.audit.interval.value_or(usual)),
+      .at_start = kernel,
+      .repair = gtpu.audit.repair};
+}
+
 }  // namespace
 
 std::uint64_t random_number() {
@@ -112,6 +122,7 @@ control::Settings control_settings(const config::Config& config, const Now& now)
   }
   settings.allow = config.pfcp.allow;
   add_limits(settings, config.pfcp.limits);
+  settings.audit = audit_settings(config.gtpu);
   settings.clock = [] { return Clock::now(); };
   settings.random = random_number;
   return settings;

@@ -109,19 +109,24 @@ Result<std::unique_ptr<NetworkRoutes>, std::string> NetworkRoutes::open(
     const config::Config& config) {
   std::unique_ptr<NetworkRoutes> self{new NetworkRoutes{config.gtpu.ifname}};
   for (const config::Dnn& dnn : config.dnn_list) {
-    if (dnn.table == 0) continue;
-    remove_rules(dnn, self->device_);
-    if (const int error = change_rule(RTM_NEWRULE, dnn, self->device_); error != 0) {
-      return failure(fmt::format("dnnList[].table: can't add the rule for {}: {}",
-                                 to_string(dnn.cidr), std::strerror(error)));
-    }
-    self->networks_.push_back(dnn);
-    if (const int error = add_route(dnn, self->device_); error != 0) {
-      return failure(fmt::format("dnnList[].table: can't route {} in table {}: {}",
-                                 to_string(dnn.cidr), dnn.table, std::strerror(error)));
-    }
+    if (auto ok = self->add(dnn); !ok) return failure(ok.error());
   }
   return self;
+}
+
+Result<void, std::string> NetworkRoutes::add(const config::Dnn& dnn) {
+  if (dnn.table == 0) return {};
+  remove_rules(dnn, device_);
+  if (const int error = change_rule(RTM_NEWRULE, dnn, device_); error != 0) {
+    return failure(fmt::format("dnnList[].table: can't add the rule for {}: {}",
+                               to_string(dnn.cidr), std::strerror(error)));
+  }
+  networks_.push_back(dnn);
+  if (const int error = add_route(dnn, device_); error != 0) {
+    return failure(fmt::format("dnnList[].table: can't route {} in table {}: {}",
+                               to_string(dnn.cidr), dnn.table, std::strerror(error)));
+  }
+  return {};
 }
 
 NetworkRoutes::~NetworkRoutes() {

@@ -19,6 +19,8 @@ class NetworkRoutes {
       const config::Config& config);
   NetworkRoutes(const NetworkRoutes&) = delete;
   NetworkRoutes& operator=(const NetworkRoutes&) = delete;
+  /// One more data network; nothing if it has no table.
+  [[nodiscard]] Result<void, std::string> add(const config::Dnn& dnn);
   /// The rules go; the routes go with the device.
   ~NetworkRoutes();
 

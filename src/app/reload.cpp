@@ -56,6 +56,7 @@ Result<config::Config, std::string> Daemon::next_config(const config::Config& lo
   next.description = loaded.description;
   next.logger = loaded.logger;
   next.metrics = loaded.metrics;
+  next.gtpu.audit = loaded.gtpu.audit;
   next.api.page = loaded.api.page;
   next.pfcp = loaded.pfcp;
   next.pfcp.addr = config_.pfcp.addr;
@@ -68,6 +69,7 @@ Result<config::Config, std::string> Daemon::next_config(const config::Config& lo
   next.dnn_list = loaded.dnn_list;
   for (std::size_t i = 0; i < config_.dnn_list.size(); ++i) {
     next.dnn_list[i].ip_forward_enable = config_.dnn_list[i].ip_forward_enable;
+    next.dnn_list[i].table = config_.dnn_list[i].table;
   }
   return next;
 }
@@ -78,6 +80,9 @@ Result<void, std::string> Daemon::apply_to_host(const config::Config& next) {
     if (!routed_.contains(next.dnn_list[i].cidr)) {
       if (auto ok = plane_->add_network(next.dnn_list[i].cidr); !ok) return ok;
       routed_.insert(next.dnn_list[i].cidr);
+      if (routes_) {
+        if (auto ok = routes_->add(next.dnn_list[i]); !ok) return ok;
+      }
     }
     if (!next.dnn_list[i].ip_forward_enable || !netfilter_) continue;
     if (auto ok = Host{}.enable_forwarding(); !ok) log_.warn("host", ok.error());
@@ -159,6 +164,12 @@ ops::Actions Daemon::actions() {
     }
     act(control_->drop_association(runtime::now(), node));
     return std::string{"association dropped"};
+  };
+  actions.audit = [this](bool repair) -> ops::Actions::Outcome {
+    bool begun = false;
+    act(control_->start_audit(runtime::now(), repair, begun));
+    if (!begun) return failure(std::string{"an audit runs already"});
+    return std::string{"an audit has begun; GET /v1/audit says how it goes"};
   };
   return actions;
 }

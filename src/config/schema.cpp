@@ -76,6 +76,20 @@ constexpr Row kInterface[] = {
         "The address in F-TEIDs of this entry, where gNBs don't reach `addr` (NAT, Kubernetes)."),
     scalar<&Interface::network_instance, TextKind>(
         "networkInstance", kOurs, "The Network Instance that this entry serves; empty: any."),
+    scalar<&Interface::bind_to, DeviceKind>(
+        "bindTo", kOurs,
+        "Network device or VRF that GTP-U of this entry is bound to (SO_BINDTODEVICE): nothing "
+        "arrives or leaves elsewhere. Forwarder userspace only."),
+};
+
+constexpr Row kAudit[] = {
+    scalar<&Audit::interval, TimeOrOff>(
+        "interval", kOursLive,
+        "Time between two passes over all sessions, each slow (80 sessions a second); 0: none. "
+        "Absent: 10m with gtp5g, 0 with userspace."),
+    scalar<&Audit::repair, BoolKind>(
+        "repair", kOursLive,
+        "Make anew what differs, and remove what nobody asked for. false: it is only reported."),
 };
 
 constexpr Row kEcho[] = {
@@ -117,6 +131,7 @@ constexpr Row kGtpu[] = {
         "fault."),
     section<&Gtpu::echo>("echo", kOurs, "Echo Requests to GTP-U peers.", kEcho),
     section<&Gtpu::buffering>("buffering", kOurs, "Packets kept for idle UEs.", kBuffering),
+    section<&Gtpu::audit>("audit", kOurs, "Reading back the rules that are installed.", kAudit),
 };
 
 constexpr Row kDnn[] = {
@@ -131,6 +146,10 @@ constexpr Row kDnn[] = {
         "Switch IP forwarding on at start. Else kupf only warns when it is off."),
     scalar<&Dnn::tcp_mss, NumberKind<std::uint16_t, 0, 65495>>(
         "tcpMss", kLive, "Clamp the MSS of this pool's TCP connections; 0 leaves it alone."),
+    scalar<&Dnn::table, NumberKind<std::uint32_t, 0, 0xffffffff>>(
+        "table", kOurs,
+        "Routing table of this data network, a VRF's for instance: packets of the pool's UEs are "
+        "routed by it (`ip rule`), and it gets the route to the pool. 0: the main table alone."),
 };
 
 constexpr Row kLogger[] = {

@@ -99,6 +99,7 @@ void Core::reconfigure(const Settings& to) {
   settings.peer_retry = to.peer_retry;
   settings.allow = to.allow;
   settings.limits = to.limits;
+  settings.audit = to.audit;
   settings.sessions.limits = to.sessions.limits;
   // Pools are only added, behind those that are there: addresses of the others are in use.
   for (std::size_t i = settings.sessions.pools.size(); i < to.sessions.pools.size(); ++i) {

@@ -41,6 +41,8 @@ class Sessions {
   /// The same while nobody knows yet which F-SEID that CP function gives it.
   void orphan(Seid seid, const n4::Association& to);
   [[nodiscard]] bool is_orphan(Seid seid) const { return orphans_.contains(seid); }
+  /// Ended, but the plane has not let go of it yet.
+  [[nodiscard]] bool is_doomed(Seid seid) const { return doomed_.contains(seid); }
   [[nodiscard]] const SessionSets& sets() const { return sets_; }
 
   /// A change that comes with no request of its own (Update BAR in a Session Report Response).

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "src/control/audit.hpp"
 #include "src/control/core.hpp"
 #include "src/control/nodes.hpp"
 #include "src/control/reporting.hpp"
@@ -15,6 +16,7 @@ struct UpFunction::Impl {
   Sessions sessions{core};
   Reporting reporting{core, sessions};
   Nodes nodes{core, sessions};
+  Audit audit{core, sessions};
   std::uint64_t not_allowed{};
   std::uint64_t over_rate{};
 
@@ -36,6 +38,7 @@ Output UpFunction::Impl::finish() {
   reporting.flush();
   core.wake_by(nodes.wake_at());
   core.wake_by(sessions.wake_at());
+  core.wake_by(audit.wake_at());
   return core.finish();
 }
 
@@ -44,6 +47,7 @@ Output UpFunction::reconfigure(const Now& now, const Settings& settings) {
   core.begin(now);
   core.reconfigure(settings);
   impl_->nodes.set_peers(settings.peers);
+  impl_->audit.schedule();
   return impl_->finish();
 }
 
@@ -64,6 +68,14 @@ Output UpFunction::drop_association(const Now& now, const pfcp::NodeId& node) {
   impl_->nodes.drop(node);
   return impl_->finish();
 }
+
+Output UpFunction::start_audit(const Now& now, bool repair, bool& begun) {
+  impl_->core.begin(now);
+  begun = impl_->audit.start(AuditReason::Asked, repair);
+  return impl_->finish();
+}
+
+const AuditState& UpFunction::audit() const { return impl_->audit.state(); }
 
 std::vector<dataplane::Counter> UpFunction::counters() const {
   const Core& core = impl_->core;
@@ -91,6 +103,10 @@ const ReportQueue& UpFunction::unsent_reports() const { return impl_->core.repor
 Output UpFunction::start(const Now& now) {
   impl_->core.begin(now);
   impl_->nodes.start();
+  impl_->audit.schedule();
+  if (impl_->core.settings.audit.at_start) {
+    (void)impl_->audit.start(AuditReason::Start, impl_->core.settings.audit.repair);
+  }
   return impl_->finish();
 }
 
@@ -123,6 +139,7 @@ Output UpFunction::on_timer(const Now& now) {
   for (const n4::Expired& expired : timeouts.expired) impl_->on_expired(expired);
   impl_->reporting.on_usage_timer();
   impl_->sessions.on_timer();
+  impl_->audit.on_timer();
   impl_->nodes.on_timer();
   return impl_->finish();
 }

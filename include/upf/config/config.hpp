@@ -65,6 +65,7 @@ struct Interface {
   std::uint32_t mtu{};                   ///< of the device to the data network; 0: from N3's MTU
   std::optional<IpAddress> advertise{};  ///< for F-TEIDs, where `addr` isn't what gNBs can reach
   std::string network_instance{};        ///< empty: any
+  std::string bind_to{};                 ///< device or VRF of the socket; empty: none
   bool operator==(const Interface&) const = default;
 };
 
@@ -88,6 +89,14 @@ struct Buffering {
 /// A way in which the user-space forwarder has the kernel handle many packets as one.
 enum class Offload : std::uint8_t { UdpGro, UdpSegment, VnetHeader, Tso, Uso };
 
+/// Reading back the rules that are in the data plane.
+struct Audit {
+  /// None: a default that the forwarder decides (gtp5g 10 minutes, userspace off). 0: off.
+  std::optional<Duration> interval{};
+  bool repair{true};
+  bool operator==(const Audit&) const = default;
+};
+
 struct Gtpu {
   Forwarder forwarder{};
   std::vector<Interface> if_list{};
@@ -98,6 +107,7 @@ struct Gtpu {
   std::vector<Offload> without_offloads{};
   Echo echo{};
   Buffering buffering{};
+  Audit audit{};
   bool operator==(const Gtpu&) const = default;
 };
 
@@ -107,6 +117,7 @@ struct Dnn {
   std::string natifname{};
   bool ip_forward_enable{};
   std::uint16_t tcp_mss{};  ///< 0: TCP's MSS is left alone
+  std::uint32_t table{};    ///< routing table of the data network; 0: the main one
   bool operator==(const Dnn&) const = default;
 };
 

@@ -10,6 +10,7 @@
 
 #include "upf/base/address.hpp"
 #include "upf/base/clock.hpp"
+#include "upf/control/audit.hpp"
 #include "upf/control/output.hpp"
 #include "upf/session/plan.hpp"
 
@@ -61,6 +62,7 @@ struct Settings {
   /// The largest datagram that peers take (free5GC's SMF reads 2048 octets).
   std::size_t max_message_octets{2048};
   Limits limits{};
+  AuditSettings audit{};
 
   /// For durations in log records and load measures; may be empty.
   std::function<TimePoint()> clock{};

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "upf/control/audit.hpp"
 #include "upf/control/load.hpp"
 #include "upf/control/output.hpp"
 #include "upf/control/report_queue.hpp"
@@ -43,6 +44,11 @@ class UpFunction {
   [[nodiscard]] Output release_session(const Now& now, Seid seid);
   /// Ends an association and its sessions without a word to the peer.
   [[nodiscard]] Output drop_association(const Now& now, const pfcp::NodeId& node);
+
+  /// Begins an audit of all sessions (what the plane holds against what it was given); `begun` is
+  /// false if one that was asked for runs already. It goes on in on_timer().
+  [[nodiscard]] Output start_audit(const Now& now, bool repair, bool& begun);
+  [[nodiscard]] const AuditState& audit() const;
 
   /// Counts since start, in the form of the planes'.
   [[nodiscard]] std::vector<dataplane::Counter> counters() const;

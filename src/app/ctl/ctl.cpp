@@ -42,7 +42,7 @@ constexpr Command kCommands[] = {
     {"reload", "", "read the configuration again", reload},
     {"log", "LEVEL", "set the log level", log_level},
     {"check", "FILE", "check a configuration, and what it would change", check},
-    {"audit", "", "compare intended and installed rules", audit},
+    {"audit", "[--repair]", "compare intended and installed rules, mend them with --repair", audit},
     {"completion", "bash", "completion for the shell: source <(upfctl completion bash)",
      completion},
 };
@@ -77,6 +77,7 @@ po::options_description options() {
        {"ue", "dnn", "peer", "teid", "limit", "after", "count", "seconds", "octets"}) {
     add(name, po::value<std::string>(), "see the command");
   }
+  add("repair", "audit: mend what is wrong");
   add("write,w", po::value<std::string>(), "the file to write a capture to");
   add("help,h", "print this and exit");
   return description;
@@ -136,6 +137,7 @@ int run_command(int argc, char** argv) {
     if (const auto* text = boost::any_cast<std::string>(&value.value()))
       session.options[key] = *text;
   }
+  if (values.count("repair") != 0) session.options["repair"] = "true";
   session.format = session.option("output");
   if (session.format != "table" && session.format != "json" && session.format != "yaml") {
     throw Stop{kUsage, "--output: table, json or yaml"};

@@ -84,7 +84,35 @@ int drain(const Session& s) {
   return act(s, "POST", "/v1/drain?on=true&end=true");
 }
 int reload(const Session& s) { return act(s, "POST", "/v1/reload"); }
-int audit(const Session& s) { return act(s, "POST", "/v1/audit"); }
+
+/// Begins an audit and waits for its end. What is left wrong makes the exit code 1.
+int audit(const Session& s) {
+  const bool repair = !s.option("repair").empty();
+  (void)s.post(std::string{"/v1/audit?repair="} + (repair ? "true" : "false"));
+  Json json = s.get("/v1/audit");
+  while (json["running"].get<bool>()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    json = s.get("/v1/audit");
+  }
+  const std::uint64_t found = json["drift"]["missing"].get<std::uint64_t>() +
+                              json["drift"]["different"].get<std::uint64_t>() +
+                              json["drift"]["foreign"].get<std::uint64_t>();
+  const std::uint64_t left = found - json["repaired"].get<std::uint64_t>();
+  const bool whole = json["error"].get<std::string>().empty();
+  if (!s.print_as_data(json)) {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& drift : json["drifts"]) {
+      rows.push_back({cell(drift["kind"]), cell(drift["seid"]), cell(drift["what"]),
+                      drift["repaired"].get<bool>() ? "repaired" : "left"});
+    }
+    if (!rows.empty()) fmt::print("{}\n", table({"KIND", "SESSION", "RULE", ""}, rows));
+    fmt::print("{} rules of {} sessions read back: {} wrong, {} repaired\n", cell(json["rules"]),
+               cell(json["sessions"]), found, cell(json["repaired"]));
+    if (!whole) fmt::print(stderr, "ended early: {}\n", cell(json["error"]));
+  }
+  return left == 0 && whole ? 0 : kRefused;
+}
+
 int log_level(const Session& s) {
   return act(s, "POST", "/v1/log?level=" + http::escaped(s.word(0, "a level")));
 }

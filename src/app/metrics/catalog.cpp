@@ -83,7 +83,7 @@ constexpr Family kCatalog[] = {
      "gtp5g: refused by the kernel, held_back because they would harm it, changes undone, event "
      "queue overruns (event_overrun), events that made no sense (strange_event)."},
     {"kupf_drift_total", Kind::Counter, "kind",
-     "Rules that an audit found other than intended (gtp5g)."},
+     "Rules that audits found wrong: missing, different, foreign (nobody asked for them)."},
     {"kupf_plane_count_total", Kind::Counter, "name, label",
      "What the data plane counts besides; names are its own."},
     {"kupf_plane_calls_total", Kind::Counter, "call, outcome",
@@ -93,6 +93,11 @@ constexpr Family kCatalog[] = {
     {"kupf_plane_events_total", Kind::Counter, "kind",
      "Events of the data plane: downlink_data, limit_notify, limit_block, traffic_start, "
      "error_indication, path_down, path_up, overrun."},
+    {"kupf_audit_passes_total", Kind::Counter, "outcome",
+     "Audits that compared what the data plane holds with what it was given; outcome: done, failed "
+     "(ended early)."},
+    {"kupf_audit_rules_total", Kind::Counter, "", "Rules that audits read back."},
+    {"kupf_audit_repaired_total", Kind::Counter, "", "Rules that audits put right."},
 
     {"process_cpu_seconds_total", Kind::Counter, "", "CPU time used."},
     {"process_resident_memory_bytes", Kind::Gauge, "", "Resident memory."},

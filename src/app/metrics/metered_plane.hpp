@@ -39,6 +39,14 @@ class MeteredPlane final : public dataplane::DataPlane {
   [[nodiscard]] std::vector<dataplane::Counter> counters() const override {
     return inner_->counters();
   }
+  [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
+      Seid seid, const rules::SessionRules& intended, bool repair) override {
+    return inner_->audit(seid, intended, repair);
+  }
+  [[nodiscard]] Result<dataplane::Strays, dataplane::Failure> audit_strays(
+      const std::function<bool(Seid)>& known, bool repair) override {
+    return inner_->audit_strays(known, repair);
+  }
 
   [[nodiscard]] std::vector<dataplane::Path> paths() const override { return inner_->paths(); }
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override {

@@ -123,8 +123,11 @@ std::span<const Api::Entry> Api::entries() {
         "gone), or take them again",
         "on, end", "Done", true},
        &Api::drain},
-      {{"POST", "/v1/audit", "Compare intended and installed rules", "", "Done", true},
+      {{"POST", "/v1/audit", "Begin to compare intended and installed rules", "repair", "Done",
+        true},
        &Api::audit},
+      {{"GET", "/v1/audit", "The last audit, or the one that runs", "", "Audit", false},
+       &Api::audit_state},
       {{"POST", "/v1/traces", "Follow a subscriber (UE address or SEID)", "target, seconds",
         "Started", true},
        &Api::start_trace},
@@ -299,9 +302,17 @@ http::Reply Api::drop(const http::Call&, const std::string& id) {
   return outcome(actions_.drop_association(id));
 }
 
-http::Reply Api::audit(const http::Call&, const std::string&) {
-  if (!actions_.audit) return error(501, "this data plane has nothing to audit");
-  return outcome(actions_.audit());
+http::Reply Api::audit(const http::Call& call, const std::string&) {
+  if (!actions_.audit) return error(501, "this build can't audit");
+  const std::string repair = call.parameter("repair");
+  if (!repair.empty() && repair != "true" && repair != "false") {
+    return error(400, "repair: true or false");
+  }
+  return outcome(actions_.audit(repair == "true"));
+}
+
+http::Reply Api::audit_state(const http::Call&, const std::string&) {
+  return json(audit_view(scene_));
 }
 
 http::Reply Api::follow(const http::Call& call, bool capture) {

@@ -20,7 +20,7 @@ struct Actions {
   std::function<Outcome(bool on, bool end)> set_draining{};
   std::function<Outcome(Seid)> release_session{};
   std::function<Outcome(const std::string& node_id)> drop_association{};
-  std::function<Outcome()> audit{};
+  std::function<Outcome(bool repair)> audit{};
   /// Follows a subscriber; with `capture` his packets, too.
   std::function<Result<unsigned, std::string>(Target target, bool capture, std::size_t octets,
                                               std::chrono::seconds time)>
@@ -77,6 +77,7 @@ class Api {
   http::Reply release(const http::Call& call, const std::string& id);
   http::Reply drop(const http::Call& call, const std::string& id);
   http::Reply audit(const http::Call& call, const std::string& id);
+  http::Reply audit_state(const http::Call& call, const std::string& id);
   http::Reply start_trace(const http::Call& call, const std::string& id);
   http::Reply start_capture(const http::Call& call, const std::string& id);
   http::Reply follow(const http::Call& call, bool capture);

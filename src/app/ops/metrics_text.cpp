@@ -45,7 +45,6 @@ constexpr CounterRow kPlaneRows[] = {
     {"gtp5g_changes_undone", "kupf_kernel_errors_total", "what", "undone"},
     {"gtp5g_event_overruns", "kupf_kernel_errors_total", "what", "event_overrun"},
     {"gtp5g_strange_events", "kupf_kernel_errors_total", "what", "strange_event"},
-    {"drift", "kupf_drift_total", "kind", ""},
 };
 
 constexpr CounterRow kControlRows[] = {
@@ -111,6 +110,19 @@ void expose_associations(const Scene& scene, Exposition& to) {
   }
 }
 
+void expose_audit(const control::AuditState& audit, Exposition& to) {
+  constexpr const char* kKinds[] = {"missing", "different", "foreign"};
+  const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+  to.add("kupf_audit_passes_total", {{"outcome", "done"}},
+         number(audit.passes - audit.failed_passes));
+  to.add("kupf_audit_passes_total", {{"outcome", "failed"}}, number(audit.failed_passes));
+  to.add("kupf_audit_rules_total", number(audit.rules));
+  for (std::size_t i = 0; i < audit.drift.size(); ++i) {
+    to.add("kupf_drift_total", {{"kind", kKinds[i]}}, number(audit.drift[i]));
+  }
+  to.add("kupf_audit_repaired_total", number(audit.repaired));
+}
+
 }  // namespace
 
 std::string metrics_text(const Scene& scene) {
@@ -130,6 +142,7 @@ std::string metrics_text(const Scene& scene) {
   expose_counters(scene.plane.counters(), kPlaneRows, "kupf_plane_count_total", to);
   expose_paths(scene.plane, to);
   metrics::expose_interfaces(scene.config, to);
+  expose_audit(scene.control.audit(), to);
   metrics::expose_process(to);
   return to.text();
 }

@@ -87,6 +87,14 @@ constexpr const char* kSchemas = R"json({
     "reason": "string", "peer_seid": "string", "offending_ie": "string!", "failed_rule": "string!"
   },
   "Refusals": {"refusals": ["Refusal"]},
+  "DriftCounts": {"missing": "integer", "different": "integer", "foreign": "integer"},
+  "Drift": {"kind": "string", "seid": "string", "what": "string", "repaired": "boolean"},
+  "Audit": {
+    "running": "boolean", "reason": "string", "repair": "boolean", "began": "string",
+    "ended": "string?", "error": "string", "sessions": "integer", "of_sessions": "integer",
+    "rules": "integer", "drift": "DriftCounts", "repaired": "integer", "drifts": ["Drift"],
+    "passes": "integer", "failed_passes": "integer"
+  },
   "Counter": {"name": "string", "label": "string", "value": "integer"},
   "Counters": {"counters": ["Counter"]},
   "TraceRecord": {"number": "integer", "time": "string", "kind": "string", "text": "string"},

@@ -203,4 +203,34 @@ Json counters_view(const Scene& scene) {
   return {{"counters", list}};
 }
 
+Json audit_view(const Scene& scene) {
+  const control::AuditState& state = scene.control.audit();
+  const control::AuditPass& pass = state.pass;
+  constexpr std::string_view kReasons[] = {"start", "asked", "background"};
+  constexpr std::string_view kKinds[] = {"missing", "different", "foreign"};
+  Json drifts = Json::array();
+  for (const dataplane::Drift& drift : pass.drifts) {
+    drifts.push_back({{"kind", kKinds[static_cast<std::size_t>(drift.kind)]},
+                      {"seid", seid_text(drift.seid)},
+                      {"what", drift.what},
+                      {"repaired", drift.repaired}});
+  }
+  const bool over = state.passes != 0 && !pass.running;
+  return {{"running", pass.running},
+          {"reason", kReasons[static_cast<std::size_t>(pass.reason)]},
+          {"repair", pass.repair},
+          {"began", time_text(pass.began)},
+          {"ended", over ? Json(time_text(pass.ended)) : Json()},
+          {"error", pass.error},
+          {"sessions", pass.sessions},
+          {"of_sessions", pass.of_sessions},
+          {"rules", pass.rules},
+          {"drift",
+           {{"missing", pass.drift[0]}, {"different", pass.drift[1]}, {"foreign", pass.drift[2]}}},
+          {"repaired", pass.repaired},
+          {"drifts", drifts},
+          {"passes", state.passes},
+          {"failed_passes", state.failed_passes}};
+}
+
 }  // namespace upf::app::ops

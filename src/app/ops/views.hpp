@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json pools_view(const Scene& scene);
 [[nodiscard]] Json refusals_view(const Scene& scene);
 [[nodiscard]] Json counters_view(const Scene& scene);
+[[nodiscard]] Json audit_view(const Scene& scene);
 
 /// One line of a list, and all there is to say.
 [[nodiscard]] Json session_row(const session::Session& session);

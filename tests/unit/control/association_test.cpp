@@ -22,6 +22,7 @@ TEST_F(Association, IsAcceptedWithOurNodeIdAndTimeStamp) {
   EXPECT_EQ(response.cause, Cause::RequestAccepted);
   EXPECT_EQ(response.node_id, (pfcp::NodeId{kUpf}));
   EXPECT_EQ(response.recovery_time_stamp, pfcp::NtpTime::from(settings().recovery_time_stamp));
+  // cases.md 30
   ASSERT_TRUE(response.up_function_features);
   EXPECT_TRUE(response.up_function_features->ftup) << "Open5GS needs it";
 }
