@@ -149,11 +149,9 @@ struct Far {
   bool operator==(const Far&) const = default;
 };
 
-/// In kbit/s as on the wire (TS 29.244 8.2.8); 1 kbit is 1000 bit. Counted on the T-PDU. 0: that
-/// direction isn't limited (SMFs send 0 where a subscription has no rate); gates close, rates
-/// don't.
+/// In kbit/s as on the wire (TS 29.244 8.2.8); 1 kbit is 1000 bit. Counted on the T-PDU.
 struct BitRate {
-  std::uint64_t uplink_kbps{};
+  std::uint64_t uplink_kbps{};  ///< 0: not limited (gates close, rates don't); so is the other
   std::uint64_t downlink_kbps{};
   bool operator==(const BitRate&) const = default;
 };

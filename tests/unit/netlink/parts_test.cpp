@@ -1,6 +1,7 @@
 // The small parts of the gtp5g plane that decide something by themselves.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
