@@ -8,8 +8,7 @@
 namespace upf::userplane {
 namespace {
 
-constexpr int kBufferOctets = 8 * 1024 * 1024;
-constexpr std::size_t kLargeMessage = 8192;
+constexpr int kBufferOctets = 32 * 1024 * 1024;
 constexpr int kSendPatienceMs = 5;
 
 void set(int fd, int level, int option, int value) {
@@ -188,7 +187,8 @@ std::size_t GtpuReceiver::receive(int fd, std::uint16_t socket_index, Forwarder&
     between_messages();
     octets += messages_[i].msg_len;
   }
-  ask_ = octets / count > kLargeMessage ? kFew : kMost;
+  const std::size_t each = octets / count;
+  ask_ = each <= kSingle ? kMost : std::clamp(kBatchOctets / each, kFew, kMost);
   return count;
 }
 

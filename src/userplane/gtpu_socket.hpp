@@ -47,9 +47,10 @@ struct SocketName {
 /// Receives many datagrams in one call; with UDP_GRO each received message is a train of datagrams
 /// of one sender.
 ///
-/// How many messages a call asks for follows their size: few while they are large trains, so that a
-/// batch stays in the cache, many while they are single packets (a peer without UDP checksums can't
-/// be received in trains), so that a call is shared by many.
+/// How many messages a call asks for follows their size. Few while they are trains: what was
+/// received is then sent while it is in the cache, and the kernel finds the buffers that it freed
+/// in its own. Many while they are single packets (a peer without UDP checksums can't be received
+/// in trains): a call is shared by many, and more of a flow's packets meet.
 class GtpuReceiver {
  public:
   GtpuReceiver();
@@ -61,6 +62,8 @@ class GtpuReceiver {
  private:
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kFew = 4;
+  static constexpr std::size_t kSingle = 2048;
+  static constexpr std::size_t kBatchOctets = 16 * 1024;
   static constexpr std::size_t kBuffer = 65536 + 192;  // off the power of two: no cache set is hot
 
   struct Control {

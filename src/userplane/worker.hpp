@@ -25,7 +25,7 @@ class TunReader {
 
  private:
   static constexpr std::size_t kMostReads = 64;
-  static constexpr std::size_t kMostOctets = 256 * 1024;  // what stays in the cache
+  static constexpr std::size_t kMostOctets = 64 * 1024;  // what stays in the cache
   static constexpr std::size_t kLargest = 65536 + 64;
   const bool vnet_;
   std::unique_ptr<std::uint8_t[]> arena_;
