@@ -119,7 +119,8 @@ void write_udp_checksum(std::uint8_t* ip, std::size_t size) {
   put16(ip + 26, check == 0 ? 0xffff : check);
 }
 
-std::vector<std::uint8_t> frame_of(const Load& load, Ipv4 from, std::uint32_t teid) {
+std::vector<std::uint8_t> frame_of(const Load& load, std::size_t number) {
+  const auto& [from, teid] = load.from[number];
   const std::size_t outer = load.gnb ? kOuter : 0;
   std::vector<std::uint8_t> frame(kEthernet + outer + load.size);
   std::istringstream mac{load.peer_mac};
@@ -130,7 +131,8 @@ std::vector<std::uint8_t> frame_of(const Load& load, Ipv4 from, std::uint32_t te
   frame[6] = 2;   // from a locally administered address
   frame[12] = 8;  // IPv4
   std::uint8_t* inner = frame.data() + kEthernet + outer;
-  write_headers(inner, from, load.to, load.size, 5000, kSinkPort);
+  const auto port = static_cast<std::uint16_t>(5000 + number);  // a flow each, of one UE too
+  write_headers(inner, from, load.to, load.size, port, kSinkPort);
   write_udp_checksum(inner, load.size);
   if (load.gnb) {
     std::uint8_t* ip = frame.data() + kEthernet;
@@ -150,7 +152,7 @@ std::uint32_t sum16(const std::uint8_t* at, std::size_t octets) {
 
 /// What the program needs to make the other flows of a span out of the first, a tunnelled one.
 void set_span(Control& control, const Load& load) {
-  std::vector<std::uint8_t> frame = frame_of(load, load.from[0].first, load.from[0].second);
+  std::vector<std::uint8_t> frame = frame_of(load, 0);
   control.span = load.span;
   control.teid = load.from[0].second;
   control.source = load.from[0].first.host();
@@ -178,7 +180,7 @@ Control control_of(const Load& load) {
   control.flows = static_cast<std::uint32_t>(std::min(load.from.size(), kMostFlows));
   control.ifindex = ::if_nametoindex(load.link.c_str());
   for (std::size_t i = 0; i < control.flows; ++i) {
-    const auto frame = frame_of(load, load.from[i].first, load.from[i].second);
+    const auto frame = frame_of(load, i);
     std::copy_n(frame.begin(), kHead, control.at[i].begin());
   }
   if (load.span > 1) set_span(control, load);
@@ -195,7 +197,7 @@ void run(int program, const Load& load) {
   timer.it_value.tv_usec =
       static_cast<suseconds_t>((load.seconds - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
   (void)::setitimer(ITIMER_REAL, &timer, nullptr);
-  std::vector<std::uint8_t> frame = frame_of(load, load.from[0].first, load.from[0].second);
+  std::vector<std::uint8_t> frame = frame_of(load, 0);
   bpf_attr attributes{};
   attributes.test.prog_fd = static_cast<std::uint32_t>(program);
   attributes.test.data_in = reinterpret_cast<std::uint64_t>(frame.data());

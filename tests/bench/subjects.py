@@ -198,9 +198,12 @@ class KupfRules(Loaded):
 
 
 class KupfOne(Loaded):
-    """One session with six PDRs."""
+    """One session with six PDRs; each burst is of another flow of it than the last."""
 
     live, words = 1, ("--flows", 2)
+
+    def flows(self):
+        return super().flows() * 8
 
 
 class KupfMany(Loaded):
