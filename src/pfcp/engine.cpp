@@ -60,7 +60,7 @@ DecodeError inside(DecodeError error, IeType group) {
 [[nodiscard]] Result<void, DecodeError> decode_members(std::span<const MemberRow> members,
                                                        wire::Reader in, void* group,
                                                        Removed* removed) {
-  std::array<std::size_t, kMaxMembers> seen{};
+  std::array<std::uint16_t, kMaxMembers> seen{};  // a message has fewer IEs than that counts
   while (!in.empty()) {
     const auto type = static_cast<IeType>(in.be<std::uint16_t>());
     const auto length = in.be<std::uint16_t>();
@@ -70,7 +70,7 @@ DecodeError inside(DecodeError error, IeType group) {
     const auto row =
         std::ranges::find(members, type, [](const MemberRow& m) { return m.ie->type; });
     if (row == members.end()) continue;
-    std::size_t& times = seen[static_cast<std::size_t>(row - members.begin())];
+    std::uint16_t& times = seen[static_cast<std::size_t>(row - members.begin())];
     if (auto ok = decode_member(*row, times, value, group, removed); !ok) return ok;
     ++times;
   }
@@ -158,6 +158,8 @@ void encode_message(const MessageDef& def, const void* message, const Envelope& 
                     wire::Writer& out) {
   const unsigned flags = static_cast<unsigned>(kVersion) << 5U | (envelope.follow_on ? 4U : 0U) |
                          (envelope.priority ? 2U : 0U) | (envelope.seid ? 1U : 0U);
+  constexpr std::size_t kMostAnswers = 160;  // octets; longer ones make the buffer grow
+  out.reserve(out.size() + kMostAnswers);
   const std::size_t start = out.size();
   out.be(static_cast<std::uint8_t>(flags));
   out.be(static_cast<std::uint8_t>(def.type));

@@ -142,6 +142,13 @@ Result<Plan, Refusal> Draft::finish() && {
   if (auto ok = check_teids(); !ok) return failure(std::move(ok.error()));
   forget_unused_choices();
   note_detached();
+  // Sessions stay for hours: without the room that growing left.
+  rules::SessionRules& all = plan_.next.rules;
+  all.pdrs.shrink_to_fit();
+  all.fars.shrink_to_fit();
+  all.qers.shrink_to_fit();
+  all.urrs.shrink_to_fit();
+  plan_.next.usage.shrink_to_fit();
   return std::move(plan_);
 }
 
@@ -234,6 +241,7 @@ Check Draft::check_ue_addresses() {
 }
 
 Check Draft::check_teids() const {
+  if (contested_.empty()) return {};
   const auto is_anothers = [&](Teid teid) {
     if (!contested_.contains(teid)) return false;
     const auto owner = context_.teids.owner(teid);
@@ -257,6 +265,7 @@ Check Draft::check_teids() const {
 
 /// A CHOOSE ID is forgotten with the last use of its TEID.
 void Draft::forget_unused_choices() {
+  if (plan_.next.chosen_teids.empty()) return;
   const auto used = teids_of(plan_.next);
   std::erase_if(session().chosen_teids,
                 [&](const auto& entry) { return !std::ranges::binary_search(used, entry.second); });
@@ -264,6 +273,7 @@ void Draft::forget_unused_choices() {
 
 /// URRs that stay but that no PDR refers to any more: final reports (TS 29.244 5.2.2.3.1).
 void Draft::note_detached() {
+  if (measured_before_.empty()) return;
   std::set<UrrId> measured;
   for (const auto& pdr : plan_.next.rules.pdrs) {
     measured.insert(pdr.urrs.begin(), pdr.urrs.end());
