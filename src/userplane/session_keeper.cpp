@@ -96,6 +96,7 @@ Result<SessionKeeper::Draft, Failure> SessionKeeper::draft(const dataplane::Chan
         [](const FarState& s) { return s.id; }));
   }
   draft.keys = keys_of(rules);
+  draft.keys.shrink_to_fit();
   if (auto clash = teid_clash(change, draft, session)) return failure(*clash);
   auto compiled = compile(change.seid, rules, draft.states, ends_);
   if (!compiled) return failure(compiled.error());

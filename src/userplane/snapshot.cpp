@@ -55,13 +55,16 @@ class Compiler {
 
   Result<std::unique_ptr<Snapshot>, Failure> run() {
     if (auto fits = check_size(); !fits) return failure(fits.error());
+    out_->fars.reserve(rules_.fars.size());
     for (std::size_t i = 0; i < rules_.fars.size(); ++i) {
       if (auto ok = add_far(rules_.fars[i], *states_.fars[i]); !ok) return failure(ok.error());
     }
     std::vector<const rules::Pdr*> order;
+    order.reserve(rules_.pdrs.size());
     for (const rules::Pdr& pdr : rules_.pdrs) order.push_back(&pdr);
     std::ranges::stable_sort(order, {}, [](const rules::Pdr* pdr) { return pdr->precedence; });
     out_->pdrs.reserve(order.size());
+    reserve();
     for (const rules::Pdr* pdr : order) {
       if (auto ok = add_pdr(*pdr); !ok) return failure(ok.error());
     }
@@ -84,6 +87,29 @@ class Compiler {
     }
     if (most < 0xffff) return {};
     return failure(Failure{Failure::Kind::NoResources, {}, "the session's rules are too many"});
+  }
+
+  /// One allocation each, and as a rule of what is needed.
+  void reserve() {
+    std::size_t ue = 0;
+    std::size_t filters = 0;
+    std::size_t urrs = 0;
+    std::size_t rates = 0;
+    for (const rules::Pdr& pdr : rules_.pdrs) {
+      for (const rules::UeAddress& address : pdr.ue_addresses) {
+        ue += (address.ipv4 ? 1U : 0U) + (address.ipv6 ? 1U : 0U);
+      }
+      filters += pdr.filters.size();
+      urrs += pdr.urrs.size();
+      for (const QerId id : pdr.qers) {
+        const rules::Qer* const qer = rules::find(rules_.qers, id);
+        rates += qer != nullptr && qer->mbr ? 1U : 0U;
+      }
+    }
+    out_->ue.reserve(ue);
+    out_->filters.reserve(filters);
+    out_->urrs.reserve(urrs);
+    out_->rates.reserve(rates);
   }
 
   [[nodiscard]] Result<void, Failure> add_far(const rules::Far& far, FarState& state) {
