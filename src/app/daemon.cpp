@@ -1,11 +1,14 @@
 #include "src/app/daemon.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "src/app/control_settings.hpp"
 
@@ -271,6 +274,7 @@ void Daemon::on_tick() {
     log_.info("drain", "the last session is gone");
     return on_stop();
   }
+  give_back_memory();
   if (++ticks % kTicksPerReport == 0) {
     log_.report_suppressed();
     if (more_notes_) {
@@ -278,6 +282,20 @@ void Daemon::on_tick() {
     }
   }
   loop_.set_timer(tick_, now + kTick);
+}
+
+// What many sessions took stays with the C library when they go; it is asked to give it back once
+// it is worth the walk over the heap, and nobody is waiting.
+void Daemon::give_back_memory() {
+  constexpr std::size_t kWorthIt = 10000;
+  constexpr std::uint64_t kQuiet = 100;  // datagrams since the last tick
+  const std::size_t sessions = control_->sessions().size();
+  const std::uint64_t received = meter_.totals().received;
+  const bool quiet = received - std::exchange(received_, received) < kQuiet;
+  most_sessions_ = std::max(most_sessions_, sessions);
+  if (!quiet || most_sessions_ - sessions < std::max(kWorthIt, most_sessions_ / 4)) return;
+  ::malloc_trim(0);
+  most_sessions_ = sessions;
 }
 
 void Daemon::act(control::Output output) {

@@ -61,6 +61,7 @@ class Daemon {
   [[nodiscard]] Result<config::Config, std::string> next_config(const config::Config& loaded) const;
   [[nodiscard]] Result<void, std::string> apply_to_host(const config::Config& next);
   void on_reload();
+  void give_back_memory();
   /// Does what the control half asks for: account(), then carry_out().
   void act(control::Output output);
   /// Tells the metrics and whoever follows a subscriber.
@@ -85,6 +86,8 @@ class Daemon {
   metrics::N4Meter meter_{};
   std::unique_ptr<ops::Operations> operations_{};
   std::set<IpPrefix> routed_{};  ///< networks that reloads added
+  std::size_t most_sessions_{};  ///< since memory was given back
+  std::uint64_t received_{};     ///< datagrams, at the last tick
   bool draining_{};
   bool end_when_empty_{};
   bool stopping_{};
