@@ -5,10 +5,12 @@
 // One line of JSON: cycles, cycles a second, and the resident memory of process PID after a tenth
 // of the cycles and at the end. Exit code 0 only if every request was accepted.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "tests/lab/smf.hpp"
 
@@ -30,17 +32,35 @@ Session session_of(std::uint64_t cycle) {
   return session;
 }
 
-[[nodiscard]] Result<void, std::string> cycle(Smf& smf, std::uint64_t number, Ipv4 gnb) {
-  const auto made = smf.establish(session_of(number));
-  if (!made) return failure(made.error());
-  if (made->cause != 1) return failure("establishment: cause " + std::to_string(made->cause));
+constexpr std::uint8_t kAccepted = 1, kInCongestion = 74;
+constexpr std::chrono::milliseconds kCongested{50};
+
+struct Totals {
+  std::uint64_t congested{};  ///< establishments refused because the UPF was busy, and tried again
+};
+
+[[nodiscard]] Result<void, std::string> accepted(const char* what,
+                                                 const Result<Answer, std::string>& answer) {
+  if (!answer) return failure(std::string{what} + ": " + answer.error());
+  if (answer->cause != kAccepted) {
+    return failure(std::string{what} + ": cause " + std::to_string(answer->cause));
+  }
+  return {};
+}
+
+[[nodiscard]] Result<void, std::string> cycle(Smf& smf, std::uint64_t number, Ipv4 gnb,
+                                              Totals& totals) {
+  auto made = smf.establish(session_of(number));
+  while (made && made->cause == kInCongestion) {
+    ++totals.congested;
+    std::this_thread::sleep_for(kCongested);
+    made = smf.establish(session_of(number));
+  }
+  if (auto ok = accepted("establishment", made); !ok) return ok;
   for (const std::uint64_t cp_seid : smf.sessions()) {
-    const auto active = smf.activate(cp_seid, {static_cast<std::uint32_t>(number + 1), gnb});
-    if (!active) return failure(active.error());
-    if (active->cause != 1) return failure("activation: cause " + std::to_string(active->cause));
-    const auto gone = smf.remove(cp_seid);
-    if (!gone) return failure(gone.error());
-    if (gone->cause != 1) return failure("deletion: cause " + std::to_string(gone->cause));
+    const TunnelEnd end{static_cast<std::uint32_t>(number + 1), gnb};
+    if (auto ok = accepted("activation", smf.activate(cp_seid, end)); !ok) return ok;
+    if (auto ok = accepted("deletion", smf.remove(cp_seid)); !ok) return ok;
   }
   return {};
 }
@@ -59,22 +79,23 @@ int run(int argc, char** argv) {
     std::fputs("churn: no association\n", stderr);
     return 1;
   }
-  long early = 0;
+  Totals totals;
+  std::string resident;
   const auto started = std::chrono::steady_clock::now();
-  for (std::uint64_t done = 0; done < count; ++done) {
-    if (done == count / 10) early = resident_kib(pid);
-    if (auto ok = cycle(**smf, done, *local); !ok) {
+  for (std::uint64_t done = 1; done <= count; ++done) {
+    if (auto ok = cycle(**smf, done, *local, totals); !ok) {
       std::fprintf(stderr, "churn: cycle %llu: %s\n", static_cast<unsigned long long>(done),
                    ok.error().c_str());
       return 1;
     }
+    if (done % std::max<std::uint64_t>(count / 10, 1) != 0) continue;
+    resident += (resident.empty() ? "" : ", ") + std::to_string(resident_kib(pid));
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
   std::printf(
-      "{\"cycles\": %llu, \"per_second\": %.0f, \"kib_after_a_tenth\": %ld, \"kib_at_the_end\": "
-      "%ld}\n",
-      static_cast<unsigned long long>(count), static_cast<double>(count) / took.count(), early,
-      resident_kib(pid));
+      "{\"cycles\": %llu, \"per_second\": %.0f, \"congested\": %llu, \"resident_kib\": [%s]}\n",
+      static_cast<unsigned long long>(count), static_cast<double>(count) / took.count(),
+      static_cast<unsigned long long>(totals.congested), resident.c_str());
   return 0;
 }
 
