@@ -22,8 +22,9 @@ def test_sessions_come_and_go(upf, plane, topology):
               f"{seen['cycles']} cycles, {seen['per_second']} a second, {seen['congested']} congested",
               f"resident KiB after each tenth: {' '.join(map(str, resident))}", f"kernel rules left: {left}")
     assert seen["cycles"] == CHURN
-    # The answers that are kept for repeated requests fill up first (answer_cache_octets).
-    assert resident[-1] <= resident[len(resident) // 2] + 1024, "resident memory grows"
+    # The answers that are kept for repeated requests fill up first (answer_cache_octets). Later on a thread that waits for a
+    # CPU may let a few thousand rules pile up once; a kilobyte that each session left behind would be 25 MiB in 50,000.
+    assert resident[-1] <= resident[len(resident) // 2] + 8 * 1024, "resident memory grows"
     if module:
         assert set(left.values()) == {0}
         module.close()
