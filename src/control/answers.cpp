@@ -41,9 +41,10 @@ std::pair<wire::Octets, std::vector<usage::Report>> encode_with_usage(
   while (octets.size() > most && fit > 0) {
     --fit;
     response.usage_reports.pop_back();
-    // 5.2.2.3.1: the rest follows in Session Reports.
+    // 5.2.2.3.1: the rest follows in Session Reports. 8.2.91: their number, or AURI where it isn't
+    // known; never both.
     response.additional_usage_reports_information = {
-        .auri = true, .number_of_reports = static_cast<std::uint16_t>(reports.size() - fit)};
+        .number_of_reports = static_cast<std::uint16_t>(reports.size() - fit)};
     octets = pfcp::encode(response, envelope);
   }
   reports.erase(reports.begin(), reports.begin() + static_cast<std::ptrdiff_t>(fit));

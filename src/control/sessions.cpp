@@ -104,9 +104,9 @@ void Sessions::on_modification(const n4::Request& request) {
   if (!decoded) return refuse_with(refusal_of(decoded.error()));
   core_.mark(&Served::decode);
   const Seid seid = core_.serving.seid.emplace((*found)->seid);
-  take_over(request, **found, *decoded);
-  const session::Session& before = *core_.store.find(seid);
-  peer_seid = before.cp.seid;
+  const session::Session& before = **found;
+  const n4::Association* const heir = heir_of(request, before, *decoded);
+  if (heir != nullptr) peer_seid = decoded->cp_f_seid->seid;
   auto plan = session::plan_modification(core_.sessions, before, *decoded);
   core_.mark(&Served::plan);
   if (!plan) return refuse_with(plan.error());
@@ -114,6 +114,7 @@ void Sessions::on_modification(const n4::Request& request) {
   auto done = execute(std::move(*plan), &before.installed);
   if (!done) return refuse_with(done.error());
 
+  if (heir != nullptr) move(seid, *heir, *decoded->cp_f_seid);
   const session::Session& after = *core_.store.find(seid);
   sets_.put(seid, decoded->fq_csids, decoded->group_id);
   add_load(core_, accepted, association_of(after));
@@ -224,16 +225,17 @@ std::optional<session::Refusal> Sessions::refusal_of_new(const n4::Association* 
 }
 
 // 5.22.3: a modification that comes from another SMF of the set, with its own F-SEID, makes the
-// session that SMF's.
-void Sessions::take_over(const n4::Request& request, const session::Session& session,
-                         const pfcp::SessionModificationRequest& message) {
-  if (!message.cp_f_seid) return;
+// session that SMF's, if it succeeds. nullptr: it stays whose it is.
+const n4::Association* Sessions::heir_of(const n4::Request& request,
+                                         const session::Session& session,
+                                         const pfcp::SessionModificationRequest& message) const {
+  if (!message.cp_f_seid) return nullptr;
   const n4::Association* const owner = association_of(session);
-  if (owner == nullptr || owner->addresses.contains(request.key.peer.ip)) return;
+  if (owner == nullptr || owner->addresses.contains(request.key.peer.ip)) return nullptr;
   for (const n4::Association* other : core_.associations.at(request.key.peer.ip)) {
-    if (other->smf_set.empty() || other->smf_set != owner->smf_set) continue;
-    return move(session.seid, *other, *message.cp_f_seid);
+    if (!other->smf_set.empty() && other->smf_set == owner->smf_set) return other;
   }
+  return nullptr;
 }
 
 void Sessions::orphan(Seid seid, const n4::Association& to) {
@@ -296,9 +298,10 @@ void Sessions::remove(Seid seid, bool report) {
          .text = "the data plane did not remove the session, trying again: " + done.error().text,
          .procedure = "session-end",
          .seid = seid});
-    doomed_.insert(seid);
+    doomed_.insert_or_assign(seid, report);
     next_attempt_ = core_.now.steady + kNextAttempt;
-    return core_.reports.forget(seid);
+    if (!report) core_.reports.forget(seid);
+    return;
   }
   doomed_.erase(seid);
   if (report) {
@@ -311,9 +314,9 @@ void Sessions::remove(Seid seid, bool report) {
 
 void Sessions::on_timer() {
   if (doomed_.empty() || core_.now.steady < next_attempt_) return;
-  const std::set<Seid> attempts = doomed_;
+  const std::map<Seid, bool> attempts = doomed_;
   next_attempt_ = core_.now.steady + kNextAttempt;
-  for (const Seid seid : attempts) end_silently(seid);
+  for (const auto& [seid, report] : attempts) remove(seid, report);
 }
 
 std::optional<TimePoint> Sessions::wake_at() const {
@@ -371,7 +374,10 @@ void Sessions::refresh(Seid seid) {
   const session::Session* const session = core_.store.find(seid);
   if (session == nullptr) return;
   const auto done = execute(session::plan_refresh(core_.sessions, *session), &session->installed);
-  if (done) return;
+  if (done) {  // of URRs that have lost their last PDR by it
+    const session::Session& after = *core_.store.find(seid);
+    return core_.reports.add_usage(seid, {after.owner, after.cp}, *done);
+  }
   core_.log({.level = Level::Error,
              .text = "new PFDs could not be put into the data plane: " + done.error().text,
              .procedure = "pfd-management",

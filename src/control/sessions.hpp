@@ -1,7 +1,7 @@
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -44,6 +44,8 @@ class Sessions {
   /// Ended, but the plane has not let go of it yet.
   [[nodiscard]] bool is_doomed(Seid seid) const { return doomed_.contains(seid); }
   [[nodiscard]] const SessionSets& sets() const { return sets_; }
+  [[nodiscard]] std::size_t orphans() const { return orphans_.size(); }
+  [[nodiscard]] std::size_t doomed() const { return doomed_.size(); }
 
   /// A change that comes with no request of its own (Update BAR in a Session Report Response).
   void modify(Seid seid, const pfcp::SessionModificationRequest& change);
@@ -61,8 +63,9 @@ class Sessions {
       const n4::Request& request) const;
   [[nodiscard]] std::optional<session::Refusal> refusal_of_new(
       const n4::Association* association) const;
-  void take_over(const n4::Request& request, const session::Session& session,
-                 const pfcp::SessionModificationRequest& message);
+  [[nodiscard]] const n4::Association* heir_of(
+      const n4::Request& request, const session::Session& session,
+      const pfcp::SessionModificationRequest& message) const;
   void settle_pages(const session::Session& session);
   void remove(Seid seid, bool report);
   [[nodiscard]] n4::Association* association_of(const session::Session& session) const;
@@ -70,9 +73,10 @@ class Sessions {
   Core& core_;
   SessionSets sets_{};
   std::unordered_set<Seid> orphans_{};
-  /// Sessions that have ended but that the plane failed to remove. They stay in the store, so that
-  /// their identifiers are not given to others, and nobody can reach them.
-  std::set<Seid> doomed_{};
+  /// Sessions that have ended but that the plane failed to remove, and whether their usage is still
+  /// owed. They stay in the store, so that their identifiers are not given to others, and nobody
+  /// can reach them.
+  std::map<Seid, bool> doomed_{};
   TimePoint next_attempt_{};
 };
 

@@ -1,5 +1,7 @@
 #include "upf/session/session.hpp"
 
+#include <algorithm>
+
 #include "upf/base/assert.hpp"
 
 namespace upf::session {
@@ -95,8 +97,7 @@ std::vector<Seid> Store::of_peer(const IpAddress& peer) const {
     if (seids.empty() || seids.back() != at->second.seid) seids.push_back(at->second.seid);
   }
   std::ranges::sort(seids);
-  const auto rest = std::ranges::unique(seids);
-  seids.erase(rest.begin(), rest.end());
+  seids.erase(std::unique(seids.begin(), seids.end()), seids.end());
   return seids;
 }
 

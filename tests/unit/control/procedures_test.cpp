@@ -152,6 +152,17 @@ TEST_F(Operator, ASessionThatThePlaneDoesNotLetGoOfIsTriedAgain) {
   EXPECT_EQ(up->sessions().size(), 0U);
 }
 
+TEST_F(Operator, UsageOfASessionThatThePlaneHoldsOnToIsNotForgotten) {
+  const Seid seid = establish();
+  plane.offer(seid, {1}, 1000);
+  plane.fail_next(dataplane::Failure::Kind::Unavailable);
+  EXPECT_TRUE(up->release_session(now, seid).send.empty());
+  const Output output = at(seconds{2});
+  ASSERT_EQ(output.send.size(), 1U);
+  const auto report = decoded<pfcp::SessionReportRequest>(output.send[0]);
+  EXPECT_EQ(report.usage_reports.at(0).volume_measurement->uplink, 1000U);
+}
+
 TEST_F(Operator, LimitsOfSessionsAreCause75) {  // cases.md 16
   Settings few = settings();
   few.sessions.limits.sessions = 1;

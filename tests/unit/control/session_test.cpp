@@ -231,7 +231,11 @@ TEST_F(SessionTest, AnAnswerThatWouldBeTooLongIsContinuedInSessionReports) {
   ASSERT_GE(output.send.size(), 2U);
   const auto response = decoded<pfcp::SessionModificationResponse>(output.send[0]);
   EXPECT_EQ(response.cause, Cause::RequestAccepted);
+  // 8.2.91: the number of those that follow, and then no AURI.
   ASSERT_TRUE(response.additional_usage_reports_information);
+  EXPECT_FALSE(response.additional_usage_reports_information->auri);
+  EXPECT_EQ(response.additional_usage_reports_information->number_of_reports,
+            60U - response.usage_reports.size());
   std::size_t reported = response.usage_reports.size();
   while (output.send.size() > 1 || (output.send.size() == 1 && reported < 60)) {
     const auto last = output.send.back();
