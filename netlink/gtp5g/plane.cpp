@@ -9,14 +9,7 @@ class Plane::Impl : public Controller {
  public:
   using Controller::Controller;
 
-  const dataplane::Capabilities capabilities{.name = "gtp5g",
-                                             .ipv6 = false,
-                                             .outer_ipv6 = false,
-                                             .buffering = true,
-                                             .end_marker = true,
-                                             .framed_routing = false,
-                                             .quota_action = false,
-                                             .cp_function = false};
+  const dataplane::Capabilities capabilities = abilities();
 };
 
 Plane::Plane(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -28,6 +21,10 @@ Result<std::unique_ptr<Plane>, std::string> Plane::open(Settings settings,
   if (!parts) return failure(parts.error());
   auto impl = std::make_unique<Impl>(std::move(settings), std::move(*parts));
   return std::unique_ptr<Plane>{new Plane{std::move(impl)}};
+}
+
+dataplane::Capabilities Plane::abilities() {
+  return {.name = "gtp5g", .buffering = true, .end_marker = true};
 }
 
 const std::vector<std::string>& Plane::notes() const { return impl_->notes(); }

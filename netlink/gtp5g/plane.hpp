@@ -23,6 +23,8 @@ class Plane final : public dataplane::DataPlane {
   [[nodiscard]] static Result<std::unique_ptr<Plane>, std::string> open(Settings settings,
                                                                         std::unique_ptr<Host> host);
   ~Plane() override;
+  /// capabilities(), of any.
+  [[nodiscard]] static dataplane::Capabilities abilities();
 
   /// What open() did that an operator should know (version, link, QoS, a stale link removed).
   [[nodiscard]] const std::vector<std::string>& notes() const;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "src/control/answers.hpp"
+#include "src/control/features.hpp"
 
 namespace upf::control {
 namespace {
@@ -94,17 +95,26 @@ void Nodes::on_setup(const n4::Request& request) {
   }
   set_up(*association, decoded->cp_function_features, decoded->smf_set_id);
   add_addresses(*association, decoded->alternative_smf_ip_addresses);
-  response.cause = pfcp::Cause::RequestAccepted;
-  response.up_function_features = features();
-  response.user_plane_ip_resource_information = ip_resources();
-  if (retained.kept > 0) response.pfcpasrsp_flags = {.psrei = true};
   std::string text =
       known ? "association set up anew, sessions kept=" + std::to_string(retained.kept) +
                   " ended=" + std::to_string(retained.ended)
             : "association set up";
   log(retained.ended > 0 ? Level::Warning : Level::Info, kProcedure,
       text + ", node " + pfcp::to_text(decoded->node_id), to_string(request.key.peer));
+  if (retained.kept > 0) response.pfcpasrsp_flags = {.psrei = true};
+  accept_setup(request, std::move(response));
+}
+
+void Nodes::accept_setup(const n4::Request& request, pfcp::AssociationSetupResponse response) {
+  response.cause = pfcp::Cause::RequestAccepted;
+  response.up_function_features = features();
+  response.user_plane_ip_resource_information = ip_resources();
   core_.answer(request, response);
+  // Version 1.0 of free5GC's PFCP library takes exactly two octets of features, drops an answer
+  // with more, and its SMF asks again. Whoever asks again gets what everyone can read.
+  response.up_function_features = first_two_octets(*response.up_function_features);
+  (void)core_.endpoint.answer(request.key,
+                              pfcp::encode(response, {.sequence = request.key.sequence}));
 }
 
 Nodes::Retained Nodes::begin_anew(
@@ -368,8 +378,6 @@ void Nodes::heard(const IpAddress& source) {
   }
 }
 
-void Nodes::start() { try_contacts(); }
-
 void Nodes::on_timer() {
   send_heartbeats();
   for (const pfcp::NodeId& node : core_.associations.purge_due(core_.now)) {
@@ -386,88 +394,6 @@ void Nodes::send_heartbeats() {
                       pfcp::HeartbeatRequest{.recovery_time_stamp = core_.recovery});
     if (request) core_.associations.heartbeat_sent(node, *request);
   }
-}
-
-void Nodes::try_contacts() {
-  for (Contact& contact : contacts_) {
-    if (contact.under_way || contact.next > core_.now.steady) continue;
-    if (core_.associations.is_known(contact.peer.address.ip)) {
-      contact.next = core_.now.steady + core_.settings.peer_retry;
-      continue;
-    }
-    pfcp::AssociationSetupRequest setup{.node_id = core_.node,
-                                        .recovery_time_stamp = core_.recovery,
-                                        .up_function_features = features()};
-    setup.user_plane_ip_resource_information = ip_resources();
-    contact.under_way = core_.request(contact.peer.address, setup);
-    contact.next = core_.now.steady + core_.settings.peer_retry;
-  }
-}
-
-std::optional<TimePoint> Nodes::wake_at() const {
-  std::optional<TimePoint> first;
-  for (const Contact& contact : contacts_) {
-    if (contact.under_way) continue;
-    if (!first || contact.next < *first) first = contact.next;
-  }
-  return first;
-}
-
-bool Nodes::on_response(const n4::Response& response) {
-  if (core_.associations.heartbeat_over(response.request)) {
-    const auto decoded = pfcp::decode<pfcp::HeartbeatResponse>(response.body);
-    if (decoded) on_recovery(response.from.ip, decoded->recovery_time_stamp);
-    return true;
-  }
-  for (Contact& contact : contacts_) {
-    if (contact.under_way != response.request) continue;
-    contact.under_way.reset();
-    on_contact_response(contact, response);
-    return true;
-  }
-  return false;
-}
-
-void Nodes::on_contact_response(Contact& contact, const n4::Response& response) {
-  constexpr const char* kProcedure = "association-setup";
-  const std::string peer = contact.peer.name;
-  contact.next = core_.now.steady + core_.settings.peer_retry;
-  const auto decoded = pfcp::decode<pfcp::AssociationSetupResponse>(response.body);
-  if (!decoded) {
-    return log(Level::Warning, kProcedure, "answer not understood: " + to_string(decoded.error()),
-               peer);
-  }
-  if (!pfcp::is_acceptance(decoded->cause)) {
-    return log(Level::Warning, kProcedure, "refused by the peer: " + to_string(decoded->cause),
-               peer);
-  }
-  const bool known = core_.associations.find(decoded->node_id) != nullptr;
-  n4::Association* const association = core_.associations.set_up(
-      core_.now, decoded->node_id, response.from, decoded->recovery_time_stamp);
-  if (association == nullptr) return log(Level::Warning, kProcedure, "too many associations", peer);
-  if (known) (void)begin_anew(owner_of(decoded->node_id), std::nullopt);
-  set_up(*association, decoded->cp_function_features, decoded->smf_set_id);
-  contact.node = decoded->node_id;
-  log(Level::Info, kProcedure, "association set up by us, node " + pfcp::to_text(decoded->node_id),
-      peer);
-}
-
-bool Nodes::on_expired(const n4::Expired& expired) {
-  if (const auto node = core_.associations.heartbeat_over(expired.request)) {
-    if (core_.associations.lost(*node)) {
-      log(Level::Warning, "heartbeat", "peer does not answer", pfcp::to_text(*node));
-    }
-    return true;
-  }
-  for (Contact& contact : contacts_) {
-    if (contact.under_way != expired.request) continue;
-    contact.under_way.reset();
-    contact.next = core_.now.steady + core_.settings.peer_retry;
-    log(Level::Warning, "association-setup", "peer does not answer, trying again later",
-        contact.peer.name);
-    return true;
-  }
-  return false;
 }
 
 // 6.2.7.3, 6.2.8: the UP function asks for the release of its associations, and gives time for it.
@@ -496,32 +422,8 @@ void Nodes::shutdown() {
   log(Level::Info, "shutdown", "sessions ended=" + std::to_string(all.size()), {});
 }
 
-void Nodes::set_peers(const std::vector<Peer>& peers) {
-  std::vector<Contact> next;
-  for (const Peer& peer : peers) {
-    const auto known = std::ranges::find_if(
-        contacts_, [&](const Contact& one) { return one.peer.address == peer.address; });
-    next.push_back(known != contacts_.end() ? *known : Contact{.peer = peer});
-  }
-  contacts_ = std::move(next);
-  try_contacts();
-}
-
 pfcp::UpFunctionFeatures Nodes::features() const {
-  const dataplane::Capabilities& can = core_.plane.capabilities();
-  pfcp::UpFunctionFeatures features;
-  features.ftup = true;
-  features.pfdm = true;
-  features.bundl = true;
-  features.mnop = true;
-  features.empu = can.end_marker;
-  features.frrt = can.framed_routing;
-  features.quoac = can.quota_action;
-  features.sset = true;
-  features.mpas = true;
-  features.pdiu = true;
-  features.ueip = !core_.settings.sessions.pools.empty();
-  return features;
+  return features_of(core_.plane.capabilities(), core_.settings.sessions);
 }
 
 std::vector<pfcp::UserPlaneIpResourceInformation> Nodes::ip_resources() const {

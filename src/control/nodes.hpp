@@ -60,6 +60,7 @@ class Nodes {
   [[nodiscard]] std::vector<pfcp::UserPlaneIpResourceInformation> ip_resources() const;
   [[nodiscard]] Retained begin_anew(
       const std::string& owner, const std::optional<pfcp::PfcpSessionRetentionInformation>& kept);
+  void accept_setup(const n4::Request& request, pfcp::AssociationSetupResponse response);
   void set_up(n4::Association& association,
               const std::optional<pfcp::CpFunctionFeatures>& cp_features,
               const std::optional<pfcp::SmfSetId>& smf_set);

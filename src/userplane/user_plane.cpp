@@ -190,15 +190,7 @@ Result<void, std::string> Plane::open_devices() {
   sink_->count_in(forwarder_->counters());
   keeper_ = std::make_unique<SessionKeeper>(shared_, quiescence_, *forwarder_, ends_,
                                             settings_.max_sessions, settings_.echo);
-  const auto has_v6 = [](const LocalAddress& local) { return is_ipv6(local.address); };
-  capabilities_ = {.name = "userspace",
-                   .ipv6 = true,
-                   .outer_ipv6 = std::ranges::any_of(settings_.local_addresses, has_v6),
-                   .buffering = true,
-                   .end_marker = true,
-                   .framed_routing = true,
-                   .quota_action = true,
-                   .cp_function = true};
+  capabilities_ = abilities(settings_);
   note_host();
   start_workers(split);
   return {};
@@ -349,6 +341,18 @@ Result<std::unique_ptr<UserPlane>, std::string> UserPlane::open(const Settings& 
   auto plane = Plane::open(settings);
   if (!plane) return failure("userspace: " + plane.error());
   return std::move(*plane);
+}
+
+dataplane::Capabilities UserPlane::abilities(const Settings& settings) {
+  const auto has_v6 = [](const LocalAddress& local) { return is_ipv6(local.address); };
+  return {.name = "userspace",
+          .ipv6 = true,
+          .outer_ipv6 = std::ranges::any_of(settings.local_addresses, has_v6),
+          .buffering = true,
+          .end_marker = true,
+          .framed_routing = true,
+          .quota_action = true,
+          .cp_function = true};
 }
 
 }  // namespace upf::userplane

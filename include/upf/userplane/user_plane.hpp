@@ -53,6 +53,8 @@ class UserPlane : public dataplane::DataPlane {
   /// The error is one line for the operator: what failed and what to do.
   [[nodiscard]] static Result<std::unique_ptr<UserPlane>, std::string> open(
       const Settings& settings);
+  /// capabilities(), of one that is opened with these.
+  [[nodiscard]] static dataplane::Capabilities abilities(const Settings& settings);
 
   /// What an operator should read once: offloads that the kernel lacks, settings of the host that
   /// keep packets from flowing. Empties the list.

@@ -102,10 +102,17 @@ TEST_F(Association, ARepeatedSetupIsAnsweredAndEndsNothing) {
   const auto octets =
       pfcp::encode(pfcp::AssociationSetupRequest{.node_id = kSmfNode, .recovery_time_stamp = {1}},
                    {.sequence = 7});
-  const Output first = datagram(octets);
+  const auto first = answer<pfcp::AssociationSetupResponse>(datagram(octets));
   establish();
-  EXPECT_EQ(datagram(octets).send, first.send);
+  auto again = answer<pfcp::AssociationSetupResponse>(datagram(octets));
   EXPECT_EQ(plane.session_count(), 1U);
+  // Features of two octets, which is all that old SMFs of free5GC read.
+  ASSERT_TRUE(again.up_function_features);
+  EXPECT_EQ(pfcp::encode(*again.up_function_features).size(), 4U + 2U);
+  EXPECT_TRUE(again.up_function_features->ftup);
+  EXPECT_FALSE(again.up_function_features->bundl);
+  again.up_function_features = first.up_function_features;
+  EXPECT_EQ(again, first);
 }
 
 TEST_F(Association, AreLimited) {  // cases.md 13
