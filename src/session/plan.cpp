@@ -1,6 +1,7 @@
 #include "upf/session/plan.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "src/session/draft.hpp"
@@ -31,6 +32,24 @@ std::string digits(const std::optional<std::string>& octets) {
   return text;
 }
 
+/// The 3GPP Interface Types (8.2.118) that PDRs and FARs name, each once.
+std::string interface_types(const pfcp::SessionEstablishmentRequest& request) {
+  std::set<unsigned> types;
+  for (const auto& pdr : request.create_pdrs) {
+    if (pdr.pdi.source_interface_type) {
+      types.insert(static_cast<unsigned>(*pdr.pdi.source_interface_type));
+    }
+  }
+  for (const auto& far : request.create_fars) {
+    if (far.forwarding_parameters && far.forwarding_parameters->destination_interface_type) {
+      types.insert(static_cast<unsigned>(*far.forwarding_parameters->destination_interface_type));
+    }
+  }
+  std::string text;
+  for (const unsigned type : types) text += (text.empty() ? "" : " ") + std::to_string(type);
+  return text;
+}
+
 Labels labels(const pfcp::SessionEstablishmentRequest& request) {
   Labels labels{};
   if (request.apn_dnn) labels.dnn = request.apn_dnn->text;
@@ -42,6 +61,7 @@ Labels labels(const pfcp::SessionEstablishmentRequest& request) {
     labels.nai = request.user_id->nai.value_or("");
   }
   if (request.pdn_type) labels.pdn_type = static_cast<std::uint8_t>(*request.pdn_type);
+  labels.interface_types = interface_types(request);
   return labels;
 }
 
@@ -117,8 +137,8 @@ std::vector<Teid> teids_of(const Session& session) {
     if (endpoint->local_f_teid) teids.push_back(endpoint->local_f_teid->teid);
   }
   std::ranges::sort(teids);
-  const auto rest = std::ranges::unique(teids);
-  teids.erase(rest.begin(), rest.end());
+  // Not std::ranges::unique: clang 14, which fuzzes, can't read the library's subrange.
+  teids.erase(std::unique(teids.begin(), teids.end()), teids.end());
   return teids;
 }
 

@@ -35,7 +35,8 @@ struct Labels {
   std::string imei{};
   std::string msisdn{};
   std::string nai{};
-  std::uint8_t pdn_type{};  ///< TS 29.244 8.2.79; 0: not said
+  std::uint8_t pdn_type{};        ///< TS 29.244 8.2.79; 0: not said
+  std::string interface_types{};  ///< 8.2.118 of its PDRs and FARs when it began: "11 17"
   bool operator==(const Labels&) const = default;
 };
 
@@ -85,6 +86,10 @@ class Store {
   /// The FARs that send into this tunnel (for an Error Indication).
   [[nodiscard]] std::vector<Tunnel> of_remote(Teid teid, const IpAddress& peer) const;
   [[nodiscard]] std::vector<Seid> of_peer(const IpAddress& peer) const;
+  /// What is kept for these look-ups; nothing once there is no session.
+  [[nodiscard]] std::size_t index_entries() const {
+    return by_owner_.size() + by_ue_ipv4_.size() + by_ue_ipv6_.size() + by_remote_.size();
+  }
 
   void put(Session session);
   void erase(Seid seid);

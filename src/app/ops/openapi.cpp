@@ -72,7 +72,8 @@ constexpr const char* kSchemas = R"json({
     "seid": "string", "ue": ["string"], "dnn": "string", "node_id": "string",
     "tunnels": ["string"], "state": "string", "pdrs": ["Pdr"], "fars": ["Far"], "qers": ["Qer"],
     "urrs": ["Urr"], "bars": ["Bar"], "in_plane": "boolean", "unmatched": ["string"],
-    "waiting_packets": "integer", "cp_seid": "string", "cp_address": "string", "s_nssai": "string", "imsi": "string", "imei": "string", "msisdn": "string", "nai": "string"
+    "waiting_packets": "integer", "cp_seid": "string", "cp_address": "string", "s_nssai": "string", "imsi": "string", "imei": "string", "msisdn": "string", "nai": "string",
+    "interface_types": "string"
   },
   "Pool": {"dnn": "string", "cidr": "string", "nat": "string"},
   "Pools": {"pools": ["Pool"]},

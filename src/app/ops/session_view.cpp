@@ -204,6 +204,7 @@ Json session_view(const session::Session& session,
   json["imei"] = session.labels.imei;
   json["msisdn"] = session.labels.msisdn;
   json["nai"] = session.labels.nai;
+  json["interface_types"] = session.labels.interface_types;
   json["pdrs"] = views(session.rules.pdrs);
   json["fars"] = views(session.rules.fars);
   json["qers"] = views(session.rules.qers);

@@ -501,11 +501,15 @@ TEST_F(Establishment, KeepsWhatTheOperatorWantsToSee) {
   request.s_nssai = pfcp::Snssai{1, 0x010203};
   request.user_id = pfcp::UserId{.imsi = std::string{"\x02\x89\x39\xf0", 4}};
   request.user_plane_inactivity_timer = pfcp::Seconds{30};
+  request.create_pdrs[0].pdi.source_interface_type = pfcp::InterfaceType3gpp::N3Access3gpp;
+  request.create_fars[0].forwarding_parameters->destination_interface_type =
+      pfcp::InterfaceType3gpp::N6;
   const Seid seid = establish(request);
   const auto& session = *store.find(seid);
   EXPECT_EQ(session.labels.dnn, "internet");
   EXPECT_EQ(session.labels.s_nssai, "1-010203");
   EXPECT_EQ(session.labels.imsi, "2098930");
+  EXPECT_EQ(session.labels.interface_types, "11 17");
   EXPECT_EQ(session.inactivity_timer_s, 30U);
 }
 
