@@ -22,6 +22,7 @@ class SessionSets {
     if (group) sets.group = group;
   }
   void erase(Seid seid) { sets_.erase(seid); }
+  [[nodiscard]] std::size_t size() const { return sets_.size(); }
 
   [[nodiscard]] bool in_any(Seid seid, const std::vector<pfcp::FqCsid>& wanted) const;
   [[nodiscard]] bool in_any(Seid seid, const std::vector<pfcp::GroupId>& wanted) const;

@@ -99,6 +99,14 @@ const session::Teids& UpFunction::teids() const { return impl_->core.teids; }
 const n4::Associations& UpFunction::associations() const { return impl_->core.associations; }
 const usage::Engine& UpFunction::usage() const { return impl_->core.usage; }
 const ReportQueue& UpFunction::unsent_reports() const { return impl_->core.reports; }
+const session::UeAddresses& UpFunction::ue_addresses() const { return impl_->core.ue_addresses; }
+
+UpFunction::Kept UpFunction::kept() const {
+  return {.doomed = impl_->sessions.doomed(),
+          .session_sets = impl_->sessions.sets().size(),
+          .orphans = impl_->sessions.orphans(),
+          .index_entries = impl_->core.store.index_entries()};
+}
 
 Output UpFunction::start(const Now& now) {
   impl_->core.begin(now);

@@ -92,9 +92,14 @@ class Script {
     return {.node_id = node, .pfcp_session_change_infos = {change}};
   }
 
-  /// One change to octets behind the sequence number's place, or to the size.
+  /// One change to octets behind the sequence number's place, to the size, or now and then to what
+  /// the header begins with.
   void mutate(wire::Octets& octets) {
     if (octets.size() < 17) return octets.push_back(octet());
+    if (below(16) == 0) {
+      octets[below(2)] = octet();
+      return;
+    }
     const std::size_t at = 8 + (octet() * 256U + octet()) % (octets.size() - 8);
     switch (below(4)) {
       case 0:
@@ -153,8 +158,22 @@ class Script {
 
   pfcp::UeIpAddress ue_ip(bool downlink) {
     pfcp::UeIpAddress result{.ipv4 = ue_address(), .is_destination = downlink};
-    if (below(16) == 0) result = {.is_destination = downlink, .choose_ipv4 = true};
-    return result;
+    switch (below(16)) {
+      case 0:
+        return {.is_destination = downlink, .choose_ipv4 = true};
+      case 1:
+        return {.is_destination = downlink, .choose_ipv6 = true};
+      case 2:
+        result = {.is_destination = downlink, .choose_ipv4 = true, .choose_ipv6 = true};
+        result.ipv6_prefix_length = static_cast<std::uint8_t>(61 + below(5));
+        return result;
+      case 3:
+        result = {.is_destination = downlink, .choose_ipv6 = true};
+        result.ipv6_prefix_delegation_bits = static_cast<std::uint8_t>(below(4));
+        return result;
+      default:
+        return result;
+    }
   }
 
   pfcp::Pdi pdi() {

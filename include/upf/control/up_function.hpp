@@ -60,6 +60,16 @@ class UpFunction {
   [[nodiscard]] const n4::Associations& associations() const;
   [[nodiscard]] const usage::Engine& usage() const;
   [[nodiscard]] const ReportQueue& unsent_reports() const;
+  [[nodiscard]] const session::UeAddresses& ue_addresses() const;
+  /// What is kept beside sessions; none of it may outlive them.
+  struct Kept {
+    std::size_t doomed{};         ///< ended, but the plane has not let go of them yet
+    std::size_t session_sets{};   ///< sessions that belong to an FQ-CSID or a group
+    std::size_t orphans{};        ///< sessions that wait for another SMF of their set
+    std::size_t index_entries{};  ///< ways to find a session by its owner, UE address or tunnel
+    bool operator==(const Kept&) const = default;
+  };
+  [[nodiscard]] Kept kept() const;
 
   /// Ends all sessions in the plane and says goodbye to the peers (Association Release). What is in
   /// the output is sent; answers need not be waited for.
