@@ -285,17 +285,24 @@ void Daemon::on_tick() {
 }
 
 // What many sessions took stays with the C library when they go; it is asked to give it back once
-// it is worth the walk over the heap, and nobody is waiting.
+// it is worth the walk over the heap, and nobody is waiting. And again later: answers that are kept
+// for repetitions lie between what was freed.
 void Daemon::give_back_memory() {
   constexpr std::size_t kWorthIt = 10000;
   constexpr std::uint64_t kQuiet = 100;  // datagrams since the last tick
+  constexpr unsigned kAgainTicks = 20;   // answers are kept for 15 s
   const std::size_t sessions = control_->sessions().size();
   const std::uint64_t received = meter_.totals().received;
   const bool quiet = received - std::exchange(received_, received) < kQuiet;
   most_sessions_ = std::max(most_sessions_, sessions);
-  if (!quiet || most_sessions_ - sessions < std::max(kWorthIt, most_sessions_ / 4)) return;
-  ::malloc_trim(0);
+  if (again_in_ > 1) --again_in_;
+  if (!quiet) return;
+  const bool many_gone = most_sessions_ - sessions >= std::max(kWorthIt, most_sessions_ / 4);
+  if (!many_gone && again_in_ != 1) return;
+  if (!many_gone) act(control_->on_timer(runtime::now()));  // old answers go
+  again_in_ = many_gone ? kAgainTicks : 0;
   most_sessions_ = sessions;
+  ::malloc_trim(0);
 }
 
 void Daemon::act(control::Output output) {

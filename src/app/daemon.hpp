@@ -87,6 +87,7 @@ class Daemon {
   std::unique_ptr<ops::Operations> operations_{};
   std::set<IpPrefix> routed_{};  ///< networks that reloads added
   std::size_t most_sessions_{};  ///< since memory was given back
+  unsigned again_in_{};          ///< ticks until it is given back again; 0: it isn't
   std::uint64_t received_{};     ///< datagrams, at the last tick
   bool draining_{};
   bool end_when_empty_{};
