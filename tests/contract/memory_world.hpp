@@ -149,6 +149,9 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
       const std::function<bool(Seid)>& known, bool repair) override {
     return keeper_.audit_strays(known, repair);
   }
+  std::optional<dataplane::Inspection> inspect(Seid seid) const override {
+    return keeper_.inspect(seid);
+  }
   int event_descriptor() const override { return -1; }
   std::vector<dataplane::Event> take_events() override {
     std::vector<dataplane::Event> out;
