@@ -89,16 +89,26 @@ void Coalescer::append(Slot& slot, const IpPacket& packet, const Candidate& c) {
   slot.closed = c.payload < slot.segment_size || (c.tcp_flags & kTcpPush) != 0;
 }
 
+/// Of the slots in use; nullptr: none is. Flows leave in the order in which they came.
+Coalescer::Slot* Coalescer::oldest() {
+  Slot* found = nullptr;
+  for (Slot& slot : slots_) {
+    if (slot.used && (found == nullptr || slot.opened < found->opened)) found = &slot;
+  }
+  return found;
+}
+
 void Coalescer::open(const IpPacket& packet, const Candidate& c) {
   Slot* slot = nullptr;
   for (Slot& free : slots_) {
     if (!free.used) slot = &free;
   }
   if (slot == nullptr) {
-    slot = &slots_[next_victim_++ % kSlots];
+    slot = oldest();
     write(*slot);
   }
   slot->used = true;
+  slot->opened = opened_++;
   slot->closed = (c.tcp_flags & kTcpPush) != 0;
   slot->verified = false;
   slot->first = packet;
@@ -138,9 +148,7 @@ void Coalescer::add(const IpPacket& packet) {
 }
 
 void Coalescer::flush() {
-  for (Slot& slot : slots_) {
-    if (slot.used) write(slot);
-  }
+  while (Slot* slot = oldest()) write(*slot);
 }
 
 void Coalescer::write_single(const IpPacket& packet) {

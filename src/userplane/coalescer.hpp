@@ -55,6 +55,7 @@ class Coalescer {
     std::uint32_t octets{};
     std::uint8_t tcp_flags{};
     std::uint32_t count{};
+    std::uint64_t opened{};                    ///< smaller than that of slots opened later
     std::array<iovec, kSegments + 1> parts{};  ///< [0] is the virtio-net header's
   };
   /// What a packet has to offer for gluing; header_size 0: nothing.
@@ -71,6 +72,7 @@ class Coalescer {
   [[nodiscard]] bool extends(Slot& slot, const IpPacket& packet, const Candidate& c);
   void append(Slot& slot, const IpPacket& packet, const Candidate& c);
   void open(const IpPacket& packet, const Candidate& c);
+  [[nodiscard]] Slot* oldest();
   void write_single(const IpPacket& packet);
   void write(Slot& slot);
   static void finish_headers(Slot& slot, VnetHeader& header);
@@ -79,7 +81,7 @@ class Coalescer {
   const bool vnet_;
   const bool udp_;
   std::array<Slot, kSlots> slots_{};
-  std::size_t next_victim_{};
+  std::uint64_t opened_{};
   Counts counts_{};
 };
 
