@@ -148,7 +148,7 @@ class World:
             assert self.log.alarms() == []
         metrics = self.topology.upf.run("curl", "-sS", "--max-time", "10", "http://127.0.0.1:9805/metrics")
         # The last check before the socket had nothing to stop: no rule was compiled into a hazard.
-        [held_back] = [line for line in metrics.splitlines() if "gtp5g_held_back" in line and not line.startswith("#")]
+        [held_back] = [line for line in metrics.splitlines() if line.startswith('kupf_kernel_errors_total{what="held_back"}')]
         assert float(held_back.split()[-1]) == 0
 
     def query(self, session, identity=1):
