@@ -258,6 +258,10 @@ class Eupf(WithSmf):
                    self.options.eupf, "--config", config)
         self.open_sessions()
 
+    def stop(self):
+        super().stop()
+        self.bed.upf.run("ip", "route", "del", net.UE_POOL, "dev", "n6", check=False)
+
 
 SUBJECTS = {"plain": Plain, "naive": Naive, "kupf": Kupf, "scraped": KupfScraped, "open5gs": Open5gs, "eupf": Eupf,
             "kupf-bare": KupfBare, "kupf-rules": KupfRules, "kupf-one": KupfOne, "kupf-many": KupfMany}
