@@ -357,7 +357,8 @@ TEST(ConfigCompare, TellsWhatCanChangeWithoutARestart) {
             "dnnList[1].cidr: '' -> '10.62.0.0/16' live\n"
             "dnnList[1].natifname: '' -> '' live\n"
             "dnnList[1].ipForwardEnable: '' -> 'false' live\n"
-            "dnnList[1].tcpMss: '' -> '0' live\n");
+            "dnnList[1].tcpMss: '' -> '0' live\n"
+            "dnnList[1].table: '' -> '0' live\n");
 }
 
 TEST(ConfigCompare, DataNetworksAreAddedInLifeAndNothingElseOfThem) {
