@@ -34,7 +34,7 @@ class Module:
     def __init__(self, link):
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
         self.socket.settimeout(10)
-        family = next(self.ask(16, 3, REQUEST | ACK, attribute(2, b"gtp5g\0"), version=1))
+        family, *_ = self.ask(16, 3, REQUEST | ACK, attribute(2, b"gtp5g\0"), version=1)  # to its ack
         self.family = struct.unpack("=H", attributes(family)[1])[0]
         self.link = attribute(1, struct.pack("=I", socket.if_nametoindex(link)))
 
