@@ -63,7 +63,7 @@ def test_rules_that_change_behind_our_back_are_found_and_mended(operated, smf, g
     traffic(gnb, host, 1)
 
     meddle("stray")
-    found = audit(operated)
+    found = audit(operated, code=1)
     assert sorted(drift["kind"] for drift in found["drifts"]) == ["foreign", "foreign"], found
     found = audit(operated, "--repair")
     assert found["drift"]["foreign"] == found["repaired"] == 2, found
