@@ -67,7 +67,13 @@ void Sessions::on_establishment(const n4::Request& request) {
   core_.mark(&Served::plan);
   if (!plan) return refuse_with(plan.error());
   const Seid seid = core_.serving.seid.emplace(plan->next.seid);
-  for (const Seid old : plan->supersedes) end_and_report(old);
+  for (const Seid old : plan->supersedes) {
+    end_and_report(old);
+    if (doomed_.contains(old)) {  // the plane still has it: a UE address is one session's
+      return refuse_with({.cause = pfcp::Cause::SystemFailure,
+                          .text = "the session that it replaces can't be removed yet"});
+    }
+  }
   auto accepted = session::establishment_accepted(*plan, core_.node,
                                                   up_f_seid(core_.settings, decoded->cp_f_seid));
   const auto done = execute(std::move(*plan), nullptr);

@@ -280,7 +280,10 @@ class World {
     const Output output = up_.on_datagram(now_, last_from_, last_);
     take(output);
     const bool from_cache = up_.counters()[kRepeatsAnswered].value != cached;
-    if (!from_cache) return ledger_.give_up();  // forgotten in the meantime, and served anew
+    if (!from_cache) {  // forgotten in the meantime, and served anew
+      last_answer_.reset();
+      return ledger_.give_up();
+    }
     if (!(before == snapshot())) broken("a repeated request has changed something");
     // That of an Association Setup is shorter the second time.
     const bool same = frame->header.type != MessageType::AssociationSetupRequest;

@@ -263,6 +263,18 @@ TEST_F(SessionTest, TheSameUeAddressFromTheSameSmfReplacesTheOldSession) {  // c
   EXPECT_EQ(report.usage_reports[0].volume_measurement->uplink, 100U);
 }
 
+TEST_F(SessionTest, AUeAddressIsNotGivenOnWhileThePlaneHoldsOnToIt) {  // cases.md 15
+  const Seid old = establish();
+  plane.fail_next(dataplane::Failure::Kind::Unavailable);
+  const auto again = establishment(0x200);
+  const auto refused = answer<pfcp::SessionEstablishmentResponse>(send(again, Seid{}));
+  EXPECT_EQ(refused.cause, Cause::SystemFailure);
+  EXPECT_EQ(plane.seids(), std::vector{old});
+  (void)at(seconds{2});
+  EXPECT_EQ(plane.session_count(), 0U);
+  establish(again);
+}
+
 TEST_F(SessionTest, AManglesRequestIsAnsweredWithTheOffendingIeTwiceAlike) {  // cases.md 5
   const auto whole = pfcp::encode(establishment(), {.seid = Seid{}, .sequence = 1});
   for (int i = 0; i < 2; ++i) {
