@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "tests/bench/load.hpp"
+#include "tests/lab/resident.hpp"
 
 namespace upf::bench {
 namespace {
@@ -36,10 +37,7 @@ Usage usage_of(int pid) {
     if (i >= 14)
       usage.cpu_seconds += std::stod(field) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
-  std::ifstream status{"/proc/" + std::to_string(pid) + "/status"};
-  while (std::getline(status, text)) {
-    if (text.starts_with("VmRSS:")) usage.resident_kib = std::stol(text.substr(6));
-  }
+  usage.resident_kib = lab::resident_kib(std::to_string(pid));
   return usage;
 }
 

@@ -8,22 +8,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <thread>
 
+#include "tests/lab/resident.hpp"
 #include "tests/lab/smf.hpp"
 
 namespace upf::lab {
 namespace {
-
-long resident_kib(const std::string& pid) {
-  std::ifstream status{"/proc/" + pid + "/status"};
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
-  }
-  return 0;
-}
 
 Session session_of(std::uint64_t cycle) {
   Session session;

@@ -13,11 +13,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <random>
 #include <string>
 
 #include "tests/lab/dialect.hpp"
+#include "tests/lab/resident.hpp"
 #include "tests/lab/socket.hpp"
 
 namespace upf::lab {
@@ -201,14 +201,6 @@ class Storm {
   std::unique_ptr<Dialect> open5gs_{make_open5gs()};
   std::uint64_t answers_{};
 };
-
-long resident_kib(const std::string& pid) {
-  std::ifstream status{"/proc/" + pid + "/status"};
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
-  }
-  return 0;
-}
 
 int run(int argc, char** argv) {
   const auto upf = argc > 3 ? parse_ipv4(argv[1]) : std::nullopt;
