@@ -54,8 +54,9 @@ TEST(Cases, HeartbeatWithAnEmptyTimeStampOrNone) {
             missing(IeType::RecoveryTimeStamp));
 }
 
-// cases.md 5. The row wants cause 69; TS 29.244 7.6.7 has Invalid Length (68) for what is too
-// short.
+// cases.md 5. The row wants cause 69, which TS 29.244 table 8.2.1-1 keeps for a mandatory IE with
+// an invalid value; for "an IE with an invalid length" the same table has 68, and Outer Header
+// Creation is conditional (table 7.5.2.3-2). A value that is wrong in a right length stays 69.
 TEST(Cases, OuterHeaderCreationThatIsEmptyShortOrWithoutItsAddress) {
   const auto decode_far = [](std::string_view ohc) {
     Octets value = octets_of("006c0004 00000001 002c0001 02 0004");
