@@ -166,6 +166,11 @@ Result<void, std::string> Daemon::open_operations() {
   settings.log_wanted = [this](control::LogRecord::Level level) {
     return log_.enabled(level_of(level)) || (operations_ && operations_->follower().active());
   };
+  settings.load_measure = [this]() -> control::LoadMeasures {
+    return {.cpu = runtime::thread_cpu_time(),
+            .plane = plane_->time_in_calls(),
+            .queue_percent = n4_->backlog().percent};
+  };
   control_ = std::make_unique<control::UpFunction>(std::move(settings), *plane_);
   operations_ = std::make_unique<ops::Operations>(
       ops::Scene{config_, path_, KUPF_VERSION, n4_->local(), started_, *control_, *plane_, meter_,

@@ -16,6 +16,7 @@ class N4Port {
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
   [[nodiscard]] const SocketAddress& local() const { return socket_.local(); }
+  [[nodiscard]] runtime::Backlog backlog() const { return socket_.backlog(); }
   [[nodiscard]] Result<std::span<const runtime::Received>, runtime::SystemError> receive();
   /// How many the kernel refused.
   std::size_t send(const std::vector<n4::Datagram>& datagrams);

@@ -74,6 +74,7 @@ Core::Core(Settings given, dataplane::DataPlane& to)
                     .purge_after = settings.purge_after}),
       guard(settings.allow, settings.limits.requests_per_second_of_a_stranger,
             settings.limits.stranger_requests_per_second),
+      load(settings.load_measure),
       random(settings.random),
       teids(settings.random),
       ue_addresses(settings.sessions.pools),

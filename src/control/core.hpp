@@ -39,7 +39,7 @@ struct Core {
   n4::Endpoint endpoint;
   n4::Associations associations;
   Guard guard;
-  Load load{};
+  Load load;
 
   session::Random random;
   session::Store store{};

@@ -410,6 +410,7 @@ void Nodes::set_draining(bool draining) {
   constexpr std::chrono::seconds kGrace{600};
   if (draining && !core_.draining) ask_for_release(kGrace);
   core_.draining = draining;
+  core_.load.set_draining(draining);
   log(Level::Info, "drain", draining ? "no new sessions from now on" : "new sessions again", {});
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <deque>
 #include <mutex>
 
@@ -17,6 +18,12 @@
 namespace upf::runtime {
 
 Now now() { return {Clock::now(), std::chrono::system_clock::now()}; }
+
+std::chrono::nanoseconds thread_cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
 
 void block_signals(std::initializer_list<int> signals) {
   sigset_t set;

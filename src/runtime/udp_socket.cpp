@@ -1,6 +1,7 @@
 #include "upf/runtime/udp_socket.hpp"
 
 #include <arpa/inet.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -175,6 +176,16 @@ Result<std::span<const Received>, SystemError> UdpSocket::receive() {
     b.received[i].octets = {b.octets.get() + i * kLargest, b.messages[i].msg_len};
   }
   return std::span<const Received>{b.received.data(), arrived};
+}
+
+Backlog UdpSocket::backlog() const {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t size = sizeof memory;
+  if (::getsockopt(fd_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &size) != 0) return {};
+  const std::uint64_t used = memory[SK_MEMINFO_RMEM_ALLOC];
+  const std::uint64_t whole = std::max<std::uint64_t>(memory[SK_MEMINFO_RCVBUF], 1);
+  return {static_cast<unsigned>(std::min<std::uint64_t>(used * 100 / whole, 100)),
+          memory[SK_MEMINFO_DROPS]};
 }
 
 std::size_t UdpSocket::send(std::span<const Sending> datagrams) {

@@ -3,17 +3,29 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "upf/base/clock.hpp"
 
 namespace upf::control {
 
+/// What the shell measures of the thread that serves N4. Times count up from any beginning.
+struct LoadMeasures {
+  std::chrono::nanoseconds cpu{};    ///< its CPU time
+  std::chrono::nanoseconds plane{};  ///< spent in calls of the data plane, waiting included
+  unsigned queue_percent{};          ///< how full the receive queue of N4 is now
+};
+
 /// How busy the control half is, and what it does about it (TS 29.244 6.2.3, 6.2.4).
 ///
 /// The measure is the share of time that the control thread spends serving: decoding, planning and
-/// above all waiting for the data plane, whose calls are synchronous. It is taken over windows of
-/// kWindow and smoothed over a few of them, so that one burst is no overload. Sessions in use of
-/// those allowed are a second measure: of load, not of overload.
+/// above all waiting for the data plane, whose calls are synchronous. That is measured by the
+/// clock, and counts only as far as the thread had the CPU or was in a call of the data plane: one
+/// that others keep from running is slow, not busy. It is taken over windows of kWindow and
+/// smoothed over a few of them, so that one burst is no overload. Sessions in use of those allowed
+/// are a second measure: of load, not of overload. A third is the queue: whatever the reason, when
+/// it fills up requests wait long, and soon heartbeats are lost.
 ///
 /// The reaction is graded. Heartbeats, deletions and modifications are always served: they are what
 /// keeps peers calm, frees resources, and moves UEs that are there. New sessions are refused, a
@@ -23,10 +35,18 @@ class Load {
   static constexpr std::chrono::milliseconds kWindow{500};
   static constexpr unsigned kReduceFrom = 85;  ///< percent busy
   static constexpr unsigned kRefuseAllFrom = 97;
+  static constexpr unsigned kQueueReduceFrom = 50;  ///< percent of the queue
+  static constexpr unsigned kQueueRefuseAllFrom = 90;
+
+  using Measure = std::function<LoadMeasures()>;
+  /// `measure` is asked once a window; empty: serving by the clock is all that counts.
+  explicit Load(Measure measure = {}) : measure_(std::move(measure)) {}
 
   /// Time that was spent serving a call that ended now.
   void served(TimePoint now, std::chrono::nanoseconds busy);
   void set_sessions(std::size_t used, std::size_t allowed);
+  /// No new sessions, whatever the measures say: to peers that is all the load there can be.
+  void set_draining(bool draining);
 
   /// Percent. Load Control Information's metric.
   [[nodiscard]] unsigned metric() const;
@@ -45,10 +65,14 @@ class Load {
   void close_window(TimePoint now);
   void update();
 
+  Measure measure_;
+  LoadMeasures at_start_{};  ///< of the window
   TimePoint window_start_{};
   std::chrono::nanoseconds busy_in_window_{};
-  double busy_{};  ///< 0 to 1, smoothed
+  double busy_{};   ///< 0 to 1, smoothed
+  double queue_{};  ///< the same
   unsigned session_percent_{};
+  bool draining_{};
   unsigned said_metric_{};
   unsigned reduction_{};
   unsigned refusal_credit_{};

@@ -11,6 +11,7 @@
 #include "upf/base/address.hpp"
 #include "upf/base/clock.hpp"
 #include "upf/control/audit.hpp"
+#include "upf/control/load.hpp"
 #include "upf/control/output.hpp"
 #include "upf/session/plan.hpp"
 
@@ -66,6 +67,8 @@ struct Settings {
 
   /// For durations in log records and load measures; may be empty.
   std::function<TimePoint()> clock{};
+  /// What load is measured by beside the clock; may be empty.
+  Load::Measure load_measure{};
   /// Whether anybody reads log records of the level now: the others are not made. Empty: all are.
   std::function<bool(LogRecord::Level)> log_wanted{};
   /// Uniform 64-bit numbers for SEIDs and TEIDs: the kernel's in production, seeded in tests.

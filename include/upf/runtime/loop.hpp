@@ -17,6 +17,9 @@ namespace upf::runtime {
 /// Both clocks, read now. The only place where the daemon reads them.
 [[nodiscard]] Now now();
 
+/// CPU time of the calling thread.
+[[nodiscard]] std::chrono::nanoseconds thread_cpu_time();
+
 /// From here on these signals only arrive through Loop::on_signal(). Call it before any thread is
 /// made: threads inherit the mask.
 void block_signals(std::initializer_list<int> signals);

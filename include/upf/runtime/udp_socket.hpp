@@ -25,6 +25,12 @@ struct Sending {
   std::span<const std::uint8_t> octets{};
 };
 
+/// What has arrived at a socket and was not read.
+struct Backlog {
+  unsigned percent{};       ///< of the receive buffer
+  std::uint32_t dropped{};  ///< datagrams for which there was no room, so far
+};
+
 /// A non-blocking UDP socket that reads and writes in batches.
 ///
 /// Limits: 64 datagrams of up to 65,535 octets a call, so nothing is ever cut.
@@ -46,6 +52,8 @@ class UdpSocket {
   /// What has arrived, at most a batch; empty if nothing. A pending socket error is the failure,
   /// and the next call goes on.
   [[nodiscard]] Result<std::span<const Received>, SystemError> receive();
+
+  [[nodiscard]] Backlog backlog() const;
 
   /// How many the kernel took. The rest were refused one by one (no route, too long, no buffer) and
   /// are gone, as UDP datagrams may be.

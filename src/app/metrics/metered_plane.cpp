@@ -62,6 +62,7 @@ Result<dataplane::Applied, dataplane::Failure> MeteredPlane::apply(
   const TimePoint start = Clock::now();
   auto applied = inner_->apply(change);
   const Time took = Clock::now() - start;
+  time_in_calls_ += took;
   applies_.durations.observe(seconds(took));
   ++applies_.outcomes[applied ? "ok" : name_of(applied.error().kind)];
   if (applied) count_change(change);
@@ -74,6 +75,7 @@ Result<std::vector<dataplane::Reading>, dataplane::Failure> MeteredPlane::read_u
   const TimePoint start = Clock::now();
   auto readings = inner_->read_usage(seid, urrs);
   const Time took = Clock::now() - start;
+  time_in_calls_ += took;
   reads_.durations.observe(seconds(took));
   ++reads_.outcomes[readings ? "ok" : name_of(readings.error().kind)];
   return readings;

@@ -57,6 +57,8 @@ class MeteredPlane final : public dataplane::DataPlane {
   }
 
   void expose(Exposition& to) const;
+  /// Spent in changes and readings, so far.
+  [[nodiscard]] Time time_in_calls() const { return time_in_calls_; }
 
   struct Totals {
     std::uint64_t established{};
@@ -78,6 +80,7 @@ class MeteredPlane final : public dataplane::DataPlane {
   Observer observer_{};
   Call applies_{};
   Call reads_{};
+  Time time_in_calls_{};
   std::map<std::string_view, std::uint64_t> events_{};
   std::array<std::int64_t, 5> rules_{};  ///< PDR, FAR, QER, URR, BAR
   std::map<std::string, std::int64_t, std::less<>> networks_{};

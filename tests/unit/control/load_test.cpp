@@ -60,5 +60,67 @@ TEST(Load, OneBurstIsNoOverload) {
   EXPECT_EQ(load.reduction(), 0U);
 }
 
+// What a thread is measured at that serves all the time by the clock: 10 ms pass with each call.
+struct AlwaysServing : ::testing::Test {
+  LoadMeasures measures{};
+  Load load{[this] { return measures; }};
+  TimePoint at{seconds{1}};
+
+  void serve(milliseconds cpu, milliseconds plane, int for_seconds) {
+    for (int i = 0; i < for_seconds * 100; ++i) {
+      at += milliseconds{10};
+      measures.cpu += cpu;
+      measures.plane += plane;
+      load.served(at, milliseconds{10});
+    }
+  }
+};
+
+TEST_F(AlwaysServing, AThreadThatHasTheCpuIsBusy) {
+  serve(milliseconds{10}, milliseconds{2}, 10);
+  EXPECT_GE(load.metric(), 99U);
+  EXPECT_EQ(load.reduction(), 100U);
+}
+
+// A host that others keep busy: the daemon got a tenth of a CPU and had no chance to be overloaded.
+TEST_F(AlwaysServing, AThreadThatOthersKeepFromRunningIsNot) {
+  serve(milliseconds{1}, milliseconds{2}, 10);
+  EXPECT_LE(load.metric(), 30U);
+  EXPECT_EQ(load.reduction(), 0U);
+  EXPECT_TRUE(load.admits_new_session());
+}
+
+// gtp5g's calls wait for the kernel's locks: no CPU is used, and nothing else is served.
+TEST_F(AlwaysServing, AThreadThatWaitsForTheDataPlaneIsBusy) {
+  serve(milliseconds{1}, milliseconds{9}, 10);
+  EXPECT_GE(load.metric(), 99U);
+  EXPECT_EQ(load.reduction(), 100U);
+}
+
+// Whyever it is that the thread doesn't keep up.
+TEST_F(AlwaysServing, AQueueThatFillsUpIsOverload) {
+  measures.queue_percent = 40;
+  serve(milliseconds{1}, {}, 10);
+  EXPECT_EQ(load.reduction(), 0U);
+  EXPECT_NEAR(load.metric(), 40, 2) << "worth saying all the same";
+  measures.queue_percent = 70;
+  serve(milliseconds{1}, {}, 10);
+  EXPECT_NEAR(load.reduction(), 50, 5);
+  measures.queue_percent = 95;
+  serve(milliseconds{1}, {}, 10);
+  EXPECT_EQ(load.reduction(), 100U);
+  measures.queue_percent = 0;
+  serve(milliseconds{1}, {}, 10);
+  EXPECT_EQ(load.reduction(), 0U);
+}
+
+TEST_F(AlwaysServing, AQueueThatIsLongOnceIsNoOverload) {
+  serve(milliseconds{1}, {}, 10);
+  measures.queue_percent = 98;
+  at += milliseconds{500};
+  load.served(at, milliseconds{10});
+  EXPECT_EQ(load.reduction(), 0U);
+}
+
 }  // namespace
 }  // namespace upf::control

@@ -130,6 +130,26 @@ TEST_F(Operator, DrainingTakesNoNewSessionsAndAsksForTheRelease) {
   establish(establishment(0x200, {{10, 60, 0, 2}}));
 }
 
+// 6.2.3, 6.2.4: those who asked for it are told by load control, too, and told when it is over.
+TEST_F(Operator, DrainingIsAllTheLoadThereCanBe) {
+  pfcp::AssociationSetupRequest setup{.node_id = kSmfNode, .recovery_time_stamp = {1}};
+  setup.cp_function_features = {.load = true, .ovrl = true};
+  (void)send(setup);
+  const Seid seid = establish();
+  (void)up->set_draining(now, true);
+  auto told = answer<pfcp::SessionModificationResponse>(send(activation(), seid));
+  ASSERT_TRUE(told.load_control_information);
+  EXPECT_EQ(told.load_control_information->load_metric, 100);
+  ASSERT_TRUE(told.overload_control_information);
+  EXPECT_EQ(told.overload_control_information->overload_reduction_metric, 100);
+  (void)up->set_draining(now, false);
+  told = answer<pfcp::SessionModificationResponse>(send(idle(), seid));
+  ASSERT_TRUE(told.load_control_information);
+  EXPECT_EQ(told.load_control_information->load_metric, 0);
+  ASSERT_TRUE(told.overload_control_information);
+  EXPECT_EQ(told.overload_control_information->overload_reduction_metric, 0);
+}
+
 TEST_F(Operator, AReleasedSessionOwesItsLastUsage) {
   const Seid seid = establish();
   plane.offer(seid, {1}, 1000);

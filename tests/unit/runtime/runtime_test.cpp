@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -194,6 +195,37 @@ TEST(UdpSocket, OneBadDestinationDoesNotStopTheOthers) {
   const Sending sending[] = {{b.local(), {}, too_long}, {b.local(), {}, payload}};
   EXPECT_EQ(a.send(sending), 1U);
   EXPECT_EQ(b.receive()->size(), 1U);
+}
+
+TEST(UdpSocket, ShowsWhatHasArrivedAndWhatHadNoRoom) {
+  UdpSocket receiver = bound();
+  UdpSocket sender = bound();
+  const int small = 64 << 10;
+  ASSERT_EQ(::setsockopt(receiver.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+  EXPECT_EQ(receiver.backlog().percent, 0U);
+  const Octets octets(1000);
+  const auto send = [&](std::size_t datagrams) {
+    (void)sender.send(std::vector<Sending>(datagrams, Sending{receiver.local(), {}, octets}));
+  };
+  send(20);
+  const Backlog some = receiver.backlog();
+  EXPECT_GE(some.percent, 15U);
+  EXPECT_LE(some.percent, 75U);
+  EXPECT_EQ(some.dropped, 0U);
+  send(300);
+  EXPECT_GE(receiver.backlog().percent, 90U);
+  EXPECT_GT(receiver.backlog().dropped, 0U);
+  while (!receiver.receive()->empty()) {
+  }
+  EXPECT_LE(receiver.backlog().percent, 25U) << "the kernel gives memory back in steps";
+}
+
+TEST(ThreadCpuTime, GoesOnWithWorkAndNotWithSleep) {
+  const auto begin = thread_cpu_time();
+  std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_LT(thread_cpu_time() - begin, std::chrono::milliseconds{25});
+  while (thread_cpu_time() - begin < std::chrono::milliseconds{50}) {
+  }
 }
 
 // cases.md 70
