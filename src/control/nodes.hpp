@@ -41,6 +41,8 @@ class Nodes {
   bool on_response(const n4::Response& response);
   bool on_expired(const n4::Expired& expired);
   [[nodiscard]] std::optional<TimePoint> wake_at() const;
+  /// What associations are told.
+  [[nodiscard]] pfcp::UpFunctionFeatures features() const;
 
  private:
   /// An SMF that we associate with on our own initiative (6.2.6.3).
@@ -56,7 +58,6 @@ class Nodes {
     std::size_t kept{};
   };
 
-  [[nodiscard]] pfcp::UpFunctionFeatures features() const;
   [[nodiscard]] std::vector<pfcp::UserPlaneIpResourceInformation> ip_resources() const;
   [[nodiscard]] Retained begin_anew(
       const std::string& owner, const std::optional<pfcp::PfcpSessionRetentionInformation>& kept);

@@ -94,6 +94,7 @@ std::vector<dataplane::Counter> UpFunction::counters() const {
 }
 
 const Load& UpFunction::load() const { return impl_->core.load; }
+pfcp::UpFunctionFeatures UpFunction::features() const { return impl_->nodes.features(); }
 const session::Store& UpFunction::sessions() const { return impl_->core.store; }
 const session::Teids& UpFunction::teids() const { return impl_->core.teids; }
 const n4::Associations& UpFunction::associations() const { return impl_->core.associations; }

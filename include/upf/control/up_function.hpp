@@ -53,6 +53,8 @@ class UpFunction {
   /// Counts since start, in the form of the planes'.
   [[nodiscard]] std::vector<dataplane::Counter> counters() const;
   [[nodiscard]] const Load& load() const;
+  /// What associations are told.
+  [[nodiscard]] pfcp::UpFunctionFeatures features() const;
 
   /// The state, to look at between calls.
   [[nodiscard]] const session::Store& sessions() const;

@@ -41,6 +41,8 @@ struct Session {
   [[nodiscard]] Json post(const std::string& target) const;
   /// True if it was written as JSON or YAML.
   bool print_as_data(const Json& json) const;
+  /// The first part of a list of sessions that has any; `query` may be empty and has no "after".
+  [[nodiscard]] Json find_sessions(const std::string& query) const;
   /// The SEID of "0x…", or of the session that has a UE's address.
   [[nodiscard]] std::string seid_of(const std::string& word) const;
 };

@@ -96,8 +96,9 @@ int status(const Session& s) {
 }
 
 int sessions(const Session& s) {
+  const std::string query = s.query({"ue", "seid", "dnn", "peer", "teid", "limit", "after"});
   const Json json =
-      s.get("/v1/sessions" + s.query({"ue", "dnn", "peer", "teid", "limit", "after"}));
+      s.option("after").empty() ? s.find_sessions(query) : s.get("/v1/sessions" + query);
   if (s.print_as_data(json)) return 0;
   print_list(json["sessions"], {{"SEID", "seid"},
                                 {"UE", "ue"},

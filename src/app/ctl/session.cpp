@@ -50,9 +50,20 @@ bool Session::print_as_data(const Json& json) const {
 
 std::string Session::seid_of(const std::string& word) const {
   if (!parse_ip(word)) return word;
-  const Json found = get("/v1/sessions?limit=2&ue=" + http::escaped(word));
+  const Json found = find_sessions("?limit=1&ue=" + http::escaped(word));
   if (found["sessions"].empty()) throw Stop{kNotFound, "no session has the address " + word};
   return cell(found["sessions"][0]["seid"]);
+}
+
+// The daemon looks at so many sessions a call, and answers with what it found among them and where
+// it stopped.
+Json Session::find_sessions(const std::string& query) const {
+  Json found = get("/v1/sessions" + query);
+  while (found["sessions"].empty() && !found["next"].is_null()) {
+    const std::string more = query.empty() ? "?" : query + "&";
+    found = get("/v1/sessions" + more + "after=" + http::escaped(cell(found["next"])));
+  }
+  return found;
 }
 
 }  // namespace upf::app::ctl

@@ -57,8 +57,10 @@ struct Filter {
   std::string dnn{};
   std::string peer{};
   std::optional<Teid> teid{};
+  std::optional<Seid> seid{};
 
   [[nodiscard]] bool takes(const session::Session& session) const {
+    if (seid && session.seid != *seid && session.cp.seid != *seid) return false;
     if (!peer.empty() && owner_text(session.owner) != peer) return false;
     if (!dnn.empty() && session_row(session)["dnn"] != dnn) return false;
     if (teid && !has_teid(session)) return false;
@@ -101,7 +103,7 @@ std::span<const Api::Entry> Api::entries() {
       {{"GET", "/v1/paths", "GTP-U peers, whether they answer and how soon", "", "Paths", false},
        &Api::paths},
       {{"GET", "/v1/sessions", "Sessions in order of SEID, paged",
-        "ue, dnn, peer, teid, limit, after", "Sessions", false},
+        "ue, seid, dnn, peer, teid, limit, after", "Sessions", false},
        &Api::sessions},
       {{"GET", "/v1/sessions/{seid}",
         "One session: its rules, what is installed of them, what they counted", "", "Session",
@@ -212,6 +214,10 @@ http::Reply Api::sessions(const http::Call& call, const std::string&) {
     if (!teid) return error(400, "teid: a number, 0x… or decimal");
     filter.teid = Teid{static_cast<std::uint32_t>(teid->value)};
   }
+  if (const auto text = call.parameter("seid"); !text.empty()) {
+    filter.seid = parse_seid(text);
+    if (!filter.seid) return error(400, "seid: a number, 0x… or decimal");
+  }
   std::size_t limit = kPage;
   if (const auto text = call.parameter("limit"); !text.empty()) {
     const auto number = number_of(text);
@@ -227,15 +233,18 @@ http::Reply Api::sessions(const http::Call& call, const std::string&) {
   const session::Store& store = scene_.control.sessions();
   std::vector<Seid> seids = store.all();
   std::erase_if(seids, [&](Seid seid) { return seid.value <= after; });
+  const bool more = seids.size() > kLookedAt;
+  if (more) {
+    std::ranges::nth_element(seids, seids.begin() + kLookedAt);
+    seids.resize(kLookedAt);
+  }
   std::ranges::sort(seids);
   Json list = Json::array();
   Json next = nullptr;
-  std::size_t looked_at = 0;
   for (const Seid seid : seids) {
     const session::Session& session = *store.find(seid);
-    ++looked_at;
     if (filter.takes(session)) list.push_back(session_row(session));
-    if ((list.size() >= limit || looked_at >= kLookedAt) && seid != seids.back()) {
+    if (seid == seids.back() ? more : list.size() >= limit) {
       next = seid_text(seid);
       break;
     }

@@ -78,7 +78,7 @@ constexpr const char* kSchemas = R"json({
   "Pool": {"dnn": "string", "cidr": "string", "nat": "string"},
   "Pools": {"pools": ["Pool"]},
   "Features": {
-    "forwarder": "string", "ipv6": "boolean", "outer_ipv6": "boolean", "buffering": "boolean",
+    "up_function": ["string"], "forwarder": "string", "ipv6": "boolean", "outer_ipv6": "boolean", "buffering": "boolean",
     "end_marker": "boolean", "framed_routing": "boolean", "quota_action": "boolean",
     "cp_function": "boolean"
   },

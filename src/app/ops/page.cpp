@@ -66,7 +66,7 @@ for(let i=0;i<=2;i++){const y=4+(h-8)*i/2;g.beginPath();g.moveTo(0,y);g.lineTo(w
 for(const [k,col] of [[a,"--a"],[b,"--b"]]){g.strokeStyle=css(col);g.lineWidth=2;g.beginPath();past.forEach((p,i)=>{const x=w-(past.length-1-i)*w/119,y=h-4-(h-8)*p[k]/top;i?g.lineTo(x,y):g.moveTo(x,y)});g.stroke()}}
 const get=async p=>{const r=await fetch(p);if(!r.ok&&r.status!==503)throw new Error(r.status);return r.json()};
 async function sessions(){const q=$("search").value.trim();let f="";if(/^0x[0-9a-f]+$/i.test(q))f="&teid="+encodeURIComponent(q);else if(/^[0-9.]+$|:/.test(q))f="&ue="+encodeURIComponent(q);else if(q)f="&dnn="+encodeURIComponent(q);
-let s;try{s=await get("/v1/sessions?limit=20"+f)}catch(e){s={sessions:[],total:0,next:null}}
+let s;try{let a="";do{s=await get("/v1/sessions?limit=20"+f+a);a="&after="+s.next}while(!s.sessions.length&&s.next&&q===$("search").value.trim())}catch(e){s={sessions:[],total:0,next:null}}
 table("sessions",["UE","DNN","State","SMF","Tunnels","SEID"],s.sessions.map(x=>[x.ue.join(", "),x.dnn,x.state,x.node_id,x.tunnels.join(", "),x.seid]),q?"none matches":"none");
 $("more").textContent=s.next?s.sessions.length+" shown of "+s.total:""}
 async function tick(){try{const s=await get("/v1/status");

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
+#include "upf/pfcp/codec.hpp"
 #include "upf/pfcp/ie_type.hpp"
 #include "upf/runtime/loop.hpp"
 
@@ -18,6 +20,19 @@ double seconds_since(TimePoint then) {
 
 void put(std::vector<std::string>& all, std::string text) {
   if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+}
+
+/// "UP Function Features{ ftup empu }" as the names of TS 29.244 Table 8.2.25-1.
+Json names_of(const pfcp::UpFunctionFeatures& features) {
+  const std::string text = pfcp::to_string(features);
+  Json names = Json::array();
+  std::istringstream words{text.substr(text.find('{') + 1)};
+  for (std::string word; words >> word && word != "}";) {
+    std::ranges::transform(word, word.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    names.push_back(word);
+  }
+  return names;
 }
 
 }  // namespace
@@ -159,7 +174,8 @@ Json config_view(const Scene& scene) {
 
 Json features_view(const Scene& scene) {
   const auto& can = scene.plane.capabilities();
-  return {{"forwarder", can.name},
+  return {{"up_function", names_of(scene.control.features())},
+          {"forwarder", can.name},
           {"ipv6", can.ipv6},
           {"outer_ipv6", can.outer_ipv6},
           {"buffering", can.buffering},
