@@ -174,7 +174,7 @@ Result<void, std::string> Daemon::open_operations() {
   control_ = std::make_unique<control::UpFunction>(std::move(settings), *plane_);
   operations_ = std::make_unique<ops::Operations>(
       ops::Scene{config_, path_, KUPF_VERSION, n4_->local(), started_, *control_, *plane_, meter_,
-                 log_, draining_},
+                 log_, draining_, [this] { return n4_->backlog(); }},
       actions(), loop_);
   plane_->observe({[this](const auto& change, const auto& outcome, auto took) {
                      operations_->follower().on_change(change, outcome, took);

@@ -7,6 +7,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -162,6 +163,13 @@ def test_query(tour):
     by_teid = tour.upf.api(f"/v1/sessions?teid={made['uplink']['teid']:#x}")["sessions"]
     assert len(by_ue) == 1 and by_ue == by_teid
     assert int(by_ue[0]["seid"], 16) == made["up_seid"]
+    cp_seid = tour.upf.api(f"/v1/sessions/{by_ue[0]['seid']}")["cp_seid"]
+    for seid in (by_ue[0]["seid"], cp_seid):
+        assert by_ue[0] in tour.upf.api(f"/v1/sessions?seid={seid}")["sessions"]
+    by_network = tour.upf.api("/v1/sessions?limit=1000&dnn=internet&peer=" + net.SMF1)["sessions"]
+    assert len(by_network) == min(SESSIONS, 1000)
+    assert tour.upf.api("/v1/sessions?dnn=other")["sessions"] == []
+    assert "FTUP" in tour.upf.api("/v1/features")["up_function"]
 
 
 def test_every_answer_as_json_and_yaml(tour):
@@ -241,6 +249,35 @@ def test_trace_and_capture(tour):
     user = read("-Y", f"ip.addr == {ue_of(number)} && udp.port == {PORT}").splitlines()
     assert len(user) == 2, read()
     assert read("-Y", f"ip.addr == {ue_of(number + 1)}") == ""
+
+
+def test_a_capture_ends_by_itself_and_keeps_to_its_size(tour):
+    number, file = 7, tour.folder / "small.pcapng"
+    with concurrent.futures.ThreadPoolExecutor(1) as background:
+        capturing = background.submit(tour.upf.ctl, "capture", ue_of(number), "-w", file, "--seconds", 3, "--octets", 4096)
+        while not capturing.done():
+            tour.traffic([number])
+    assert 2048 < file.stat().st_size <= 4096
+    done = subprocess.run(["tshark", "-r", file], capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) >= 10 and done.stderr.count("cut short") == 0, done.stderr
+
+
+def test_every_metric_of_the_page_is_there(tour):
+    """What the page lists is exposed once there was reason to, but for what only the kernel module has."""
+    number = 6
+    with tour.ue(number) as ue:
+        tour.lab("idle", session=tour.sessions[number]["session"])
+        tour.host.send(b"page", ue_of(number), PORT)
+        assert net.eventually(lambda: value(tour.metrics(), 'kupf_session_reports_total{kind="downlink_data"}') >= 1)
+        tour.lab("activate", gnb="gnb1", session=tour.sessions[number]["session"])
+        assert ue.recv(100) == b"page"
+    tour.lab("delete", session=tour.sessions[number]["session"])  # brings its last usage
+    tour.establish(number)
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    page = set(re.findall(r"^\| `(\w+)` \|", (root / "deploy/monitoring/README.md").read_text(), re.M))
+    exposed = set(re.findall(r"^# TYPE (\w+) ", tour.metrics(), re.M))
+    assert len(page) >= 60 and exposed <= page
+    assert page - exposed == {"kupf_kernel_requests_total", "kupf_kernel_errors_total"}
 
 
 @pytest.mark.parametrize("name, size", [("desktop", "1280,1500"), ("phone", "390,1800")])

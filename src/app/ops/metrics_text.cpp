@@ -110,6 +110,16 @@ void expose_associations(const Scene& scene, Exposition& to) {
   }
 }
 
+void expose_load(const Scene& scene, Exposition& to) {
+  const control::Load& load = scene.control.load();
+  to.add("kupf_load_ratio", load.metric() / 100.0);
+  to.add("kupf_overload_reduction_ratio", load.reduction() / 100.0);
+  if (!scene.backlog) return;
+  const runtime::Backlog backlog = scene.backlog();
+  to.add("kupf_pfcp_receive_queue_ratio", backlog.percent / 100.0);
+  to.add("kupf_pfcp_receive_overruns_total", backlog.dropped);
+}
+
 void expose_audit(const control::AuditState& audit, Exposition& to) {
   constexpr const char* kKinds[] = {"missing", "different", "foreign"};
   const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
@@ -135,8 +145,11 @@ std::string metrics_text(const Scene& scene) {
   to.add("kupf_ready", scene.draining ? 0 : 1);
   scene.meter.expose(to);
   expose_counters(scene.control.counters(), kControlRows, "kupf_pfcp_count_total", to);
+  expose_load(scene, to);
   to.add("kupf_sessions_with_unsent_reports",
          static_cast<double>(scene.control.unsent_reports().sessions()));
+  to.add("kupf_unacknowledged_usage_reports",
+         static_cast<double>(scene.control.unsent_reports().usage_reports()));
   expose_associations(scene, to);
   scene.plane.expose(to);
   expose_counters(scene.plane.counters(), kPlaneRows, "kupf_plane_count_total", to);

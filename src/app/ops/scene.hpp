@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "src/app/log.hpp"
@@ -7,6 +8,7 @@
 #include "src/app/metrics/n4_meter.hpp"
 #include "upf/config/config.hpp"
 #include "upf/control/up_function.hpp"
+#include "upf/runtime/udp_socket.hpp"
 
 namespace upf::app::ops {
 
@@ -22,6 +24,7 @@ struct Scene {
   const metrics::N4Meter& meter;
   Log& log;
   const bool& draining;
+  std::function<runtime::Backlog()> backlog{};  ///< of N4's socket
 };
 
 /// One scrape.

@@ -73,7 +73,9 @@ TEST_F(Daemon, MetricsAreTextForPrometheus) {
   ASSERT_TRUE(reply.has_value()) << reply.error();
   EXPECT_TRUE(reply->type.starts_with("text/plain; version=0.0.4")) << reply->type;
   for (const char* line :
-       {"kupf_associations 1\n", "kupf_ready 1\n", "kupf_sessions 0\n",
+       {"kupf_associations 1\n", "kupf_ready 1\n", "kupf_sessions 0\n", "kupf_load_ratio 0\n",
+        "kupf_overload_reduction_ratio 0\n", "kupf_pfcp_receive_queue_ratio 0\n",
+        "kupf_pfcp_receive_overruns_total 0\n", "kupf_unacknowledged_usage_reports 0\n",
         "kupf_pfcp_answers_total{direction=\"out\",type=\"association_setup_response\",cause="
         "\"request_accepted\",peer=\"127.0.0.1\"} 1\n"}) {
     EXPECT_NE(reply->body.find(line), std::string::npos) << line << reply->body;
@@ -134,6 +136,17 @@ TEST_F(Daemon, GtpuPeersAreShown) {
         "kupf_gtpu_path_round_trip_seconds{peer=\"10.9.0.1\"} 0.0015\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(Daemon, FeaturesAreWhatAssociationsAreTold) {
+  start(with_api());
+  const auto names = api("/v1/features")["up_function"].get<std::vector<std::string>>();
+  for (const char* name : {"FTUP", "EMPU", "PDIU", "BUNDL", "UEIP"}) {
+    EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
+  }
+  EXPECT_EQ(std::ranges::find(names, "ADPDP"), names.end()) << "no predefined rules are configured";
+  EXPECT_EQ(std::ranges::find(names, "}"), names.end());
   EXPECT_EQ(stop(), 0);
 }
 
