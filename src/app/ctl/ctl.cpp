@@ -3,6 +3,7 @@
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 
 #include "src/app/ctl/command.hpp"
@@ -27,43 +28,71 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"status", "", "what is up, and totals", status},
-    {"sessions", "[--ue A] [--dnn D] [--peer NODE] [--teid T]", "list sessions", sessions},
+    {"sessions", "[--ue A] [--seid S] [--dnn D] [--peer NODE] [--teid T]", "list sessions",
+     sessions},
     {"session", "SEID|UE", "one session with its rules", session},
     {"peers", "", "SMFs and GTP-U peers, and their health", peers},
     {"refusals", "", "the last refused requests, with why", refusals},
     {"counters", "", "the data plane's counters", counters},
     {"watch", "[--count N]", "throughput and signalling, a line a second", watch},
     {"trace", "UE|SEID [--seconds N]", "a subscriber's messages, rules and events, live", trace},
-    {"capture", "UE|SEID [-w FILE] [--seconds N]", "a subscriber's messages and packets, pcapng",
-     capture},
+    {"capture", "UE|SEID [-w FILE] [--seconds N] [--octets N]",
+     "a subscriber's messages and packets, pcapng", capture},
     {"release", "SEID|UE", "end a session", release},
     {"drop", "NODE", "end an association and its sessions", drop},
     {"drain", "[on|stay|off]", "refuse new sessions; on: and stop once empty", drain},
     {"reload", "", "read the configuration again", reload},
-    {"log", "LEVEL", "set the log level", log_level},
+    {"log", "trace|debug|info|warn|error|fatal", "set the log level", log_level},
     {"check", "FILE", "check a configuration, and what it would change", check},
     {"audit", "[--repair]", "compare intended and installed rules, mend them with --repair", audit},
     {"completion", "bash", "completion for the shell: source <(upfctl completion bash)",
      completion},
 };
 
-int completion(const Session&) {
+/// What stands for itself in a command's arguments: its options, or the words of "a|b|c".
+std::string words_of(const Command& command, bool options) {
+  static const std::regex option{"()(--?[a-z]+)"};
+  static const std::regex word{"(^|[\\[|])([a-z]+)(?=[|\\]]|$)"};
+  const std::string arguments = command.arguments;
   std::string words;
-  for (const Command& command : kCommands) words += std::string{command.name} + " ";
-  words.pop_back();
+  for (std::sregex_iterator at{arguments.begin(), arguments.end(), options ? option : word}, end;
+       at != end; ++at) {
+    words += (words.empty() ? "" : " ") + at->str(2);
+  }
+  return words;
+}
+
+int completion(const Session&) {
+  std::string names;
+  std::string cases;
+  for (const Command& command : kCommands) {
+    names += (names.empty() ? "" : " ") + std::string{command.name};
+    cases += fmt::format("    {}) options='{}' words='{}' ;;\n", command.name,
+                         words_of(command, true), words_of(command, false));
+  }
   fmt::print(
       "_upfctl() {{\n"
-      "  local word=${{COMP_WORDS[COMP_CWORD]}}\n"
-      "  if [[ $word == -* ]]; then\n"
-      "    COMPREPLY=($(compgen -W '--server --output --help --version' -- \"$word\"))\n"
-      "  elif ((COMP_CWORD == 1)); then\n"
-      "    COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n"
+      "  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}\n"
+      "  local names='{}' command='' options='' words='' at\n"
+      "  for at in \"${{COMP_WORDS[@]:1:COMP_CWORD-1}}\"; do\n"
+      "    if [[ \" $names \" == *\" $at \"* ]]; then command=$at; break; fi\n"
+      "  done\n"
+      "  case $command in\n{}  esac\n"
+      "  if [[ $before == -o || $before == --output ]]; then\n"
+      "    words='table json yaml'\n"
+      "  elif [[ $word == -* ]]; then\n"
+      "    words=\"$options --server --output --help --version\"\n"
+      "  elif [[ -z $command ]]; then\n"
+      "    words=$names\n"
+      "  fi\n"
+      "  if [[ -n $words ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "  else\n"
       "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
       "  fi\n"
       "}}\n"
       "complete -F _upfctl upfctl\n",
-      words);
+      names, cases);
   return 0;
 }
 
@@ -74,11 +103,12 @@ po::options_description options() {
       "socket path or ADDRESS:PORT of the API (default: $UPFCTL_SERVER or /run/kupf/api.sock)");
   add("output,o", po::value<std::string>()->default_value("table"), "table, json or yaml");
   for (const char* name :
-       {"ue", "dnn", "peer", "teid", "limit", "after", "count", "seconds", "octets"}) {
+       {"ue", "seid", "dnn", "peer", "teid", "limit", "after", "count", "seconds", "octets"}) {
     add(name, po::value<std::string>(), "see the command");
   }
   add("repair", "audit: mend what is wrong");
   add("write,w", po::value<std::string>(), "the file to write a capture to");
+  add("version", "print the version and exit");
   add("help,h", "print this and exit");
   return description;
 }
@@ -88,7 +118,7 @@ std::string usage() {
   text << "upfctl, to ask and steer a running upf\n\n  upfctl [options] COMMAND\n\nCommands\n";
   for (const Command& command : kCommands) {
     const std::string call = std::string{command.name} + " " + command.arguments;
-    text << fmt::format("  {:<42} {}\n", call, command.help);
+    text << fmt::format("  {:<56} {}\n", call, command.help);
   }
   text << "\n"
        << options()
@@ -121,6 +151,10 @@ int run_command(int argc, char** argv) {
                 .positional(po::positional_options_description{}.add("words", -1))
                 .run(),
             values);
+  if (values.count("version") != 0) {
+    fmt::print("upfctl {}\n", KUPF_VERSION);
+    return 0;
+  }
   if (values.count("help") != 0 || values.count("words") == 0) {
     fmt::print(values.count("help") != 0 ? stdout : stderr, "{}", usage());
     return values.count("help") != 0 ? 0 : kUsage;
