@@ -116,7 +116,7 @@ config::Logger Log::settings() const {
 void Log::put(const LogLine& line) {
   const bool json = settings_.format == config::LogFormat::Json;
   const std::string text = json ? as_json(line) : as_text(line);
-  stderr_->info(journal_ && !json ? as_journal(line) : text);
+  stderr_->info(journal_ ? as_journal(line, json) : text);
   if (file_) file_->info(text);
 }
 

@@ -64,10 +64,11 @@ std::string as_text(const LogLine& line) {
   return out;
 }
 
-std::string as_journal(const LogLine& line) {
+std::string as_journal(const LogLine& line, bool json) {
   // syslog's numbers, sd-daemon(3): debug 7, info 6, warning 4, err 3, crit 2.
   constexpr char kNumbers[] = {'7', '7', '6', '4', '3', '2'};
   std::string out = fmt::format("<{}>", kNumbers[static_cast<std::size_t>(line.level)]);
+  if (json) return out + as_json(line);
   put_rest(out, line);
   return out;
 }

@@ -26,10 +26,11 @@ struct LogLine {
 /// `2026-11-30T18:51:14.123Z INFO  start: ready n4=127.0.0.8:8805`, without line end. What isn't
 /// printable ASCII or UTF-8 is escaped: a peer may have chosen it.
 [[nodiscard]] std::string as_text(const LogLine& line);
-/// As as_text(), for journald: without the time, with the level as `<6>`.
-[[nodiscard]] std::string as_journal(const LogLine& line);
 /// One JSON object.
 [[nodiscard]] std::string as_json(const LogLine& line);
+/// For journald, which takes the level from a `<6>` in front: as as_text() without the time, or
+/// JSON.
+[[nodiscard]] std::string as_journal(const LogLine& line, bool json);
 
 [[nodiscard]] std::string_view name_of(Level level);
 

@@ -32,8 +32,11 @@ TEST(LogLine, AsText) {
 }
 
 TEST(LogLine, AsJournal) {
-  EXPECT_EQ(as_journal(kLine),
+  EXPECT_EQ(as_journal(kLine, false),
             "<6>session-establishment: accepted seid=0x99 peer=10.0.0.2:8805 dnn=\"a b\"");
+  LogLine warning = kLine;
+  warning.level = Level::Warn;
+  EXPECT_EQ(as_journal(warning, true), "<4>" + as_json(warning));
 }
 
 TEST(LogLine, AsJson) {
