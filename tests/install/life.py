@@ -1,5 +1,6 @@
 """What tests/install/run does inside its namespaces: WORK PACKAGE LAB."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -58,6 +59,8 @@ class Life:
         assert self.machine.run("getent", "passwd", "kupf").stdout.endswith(":/usr/sbin/nologin\n")
         assert not (self.root / "etc/systemd/system/multi-user.target.wants/kupf.service").exists()
         assert "good" in self.machine.run("upf", "--check", "-c", "/etc/kupf/upfcfg.yaml").stdout
+        maintainer = self.machine.run("dpkg-query", "-W", "-f", "${Maintainer}", "kupf").stdout
+        assert f" -- {maintainer}  " in gzip.decompress((self.root / "usr/share/doc/kupf/changelog.gz").read_bytes()).decode()
         for page in ("upf.8", "upfcfg.yaml.5", "upfctl.1"):
             assert list(self.root.glob(f"usr/share/man/man?/{page}.gz")), page
 
