@@ -47,10 +47,12 @@ void ReportQueue::add_usage(Seid seid, const ReportTarget& target,
   settle(seid);
 }
 
-// The oldest report goes into the next one of its URR; if it has none, the second oldest does, and
-// so on. If no URR has two, there are more URRs than `per_session` and nothing can be merged.
+// The oldest report that was never sent goes into the next one of its URR; if it has none, the
+// second oldest does, and so on. If no URR has two, nothing can be merged: there are more URRs than
+// `per_session`, or one request's worth of reports that were sent.
 void ReportQueue::merge_oldest(Entry& entry) {
-  for (auto earlier = entry.usage.begin(); earlier != entry.usage.end(); ++earlier) {
+  auto earlier = entry.usage.begin() + static_cast<std::ptrdiff_t>(entry.tried);
+  for (; earlier != entry.usage.end(); ++earlier) {
     const auto later = std::find_if(std::next(earlier), entry.usage.end(),
                                     [&](const auto& other) { return other.urr == earlier->urr; });
     if (later == entry.usage.end()) continue;
@@ -114,6 +116,7 @@ std::vector<usage::Report> ReportQueue::take_waiting_usage(Seid seid) {
   std::vector<usage::Report> taken{std::make_move_iterator(at->second.usage.begin()),
                                    std::make_move_iterator(at->second.usage.end())};
   at->second.usage.clear();
+  at->second.tried = 0;
   usage_reports_ -= taken.size();
   settle(seid);
   return taken;
@@ -188,6 +191,7 @@ void ReportQueue::sent(const Ready& ready, std::size_t usage_reports, n4::OwnReq
     lane.sent.usage.resize(usage_reports);
     entry.usage.erase(entry.usage.begin(),
                       entry.usage.begin() + static_cast<std::ptrdiff_t>(usage_reports));
+    entry.tried -= std::min(entry.tried, usage_reports);
   } else {
     entry.downlink.clear();
     entry.errors.clear();
@@ -236,6 +240,7 @@ std::optional<ReportQueue::Ready> ReportQueue::unanswered(n4::OwnRequest request
 
 // What came up in the meantime is newer, and stays.
 void ReportQueue::put_back(Entry& entry, ReportContent content) {
+  entry.tried += content.usage.size();
   entry.usage.insert(entry.usage.begin(), std::make_move_iterator(content.usage.begin()),
                      std::make_move_iterator(content.usage.end()));
   for (const auto& data : content.downlink) entry.downlink.try_emplace(data.pdr, data);

@@ -43,8 +43,10 @@ struct ReportContent {
 /// not answered comes back to the front of its lane and waits for retry() or for its time.
 ///
 /// Limits: `per_session` usage reports; past that the two oldest of one URR are made one, so that
-/// no octet is forgotten. Downlink data is one report per PDR, inactivity one per session, and of
-/// error indications the newest kMaxErrors stay.
+/// no octet is forgotten. A report that was sent once stays as it is: the peer may have taken it
+/// under its UR-SEQN, so that merged it would count twice, or not at all. Downlink data is
+/// one report per PDR, inactivity one per session, and of error indications the newest kMaxErrors
+/// stay.
 class ReportQueue {
  public:
   static constexpr std::size_t kMaxErrors = 16;
@@ -107,6 +109,7 @@ class ReportQueue {
   struct Entry {
     ReportTarget target{};
     std::deque<usage::Report> usage{};
+    std::size_t tried{};  ///< so many at the front were sent and not answered
     std::map<PdrId, dataplane::DownlinkData> downlink{};
     std::deque<dataplane::ErrorIndication> errors{};
     bool inactive{};

@@ -80,6 +80,21 @@ TEST_F(ReportQueueTest, IsBoundedByMergingAndForgetsNoOctet) {
   EXPECT_EQ(content.usage.back().sequence, 999U);
 }
 
+// The peer may have it and only the answer be lost: it tells a repeated one by its UR-SEQN.
+TEST_F(ReportQueueTest, WhatWasSentOnceIsNeverMerged) {
+  queue.add_usage(kSeid, kTarget, {report(1, 0, 100), report(1, 1, 10)});
+  ASSERT_TRUE(queue.unanswered(send(only()), at(10)));
+  for (std::uint32_t i = 2; i < 9; ++i) queue.add_usage(kSeid, kTarget, {report(1, i, 1)});
+  EXPECT_EQ(queue.content(only(at(40))).usage,
+            (std::vector{report(1, 0, 100), report(1, 1, 10), report(1, 7, 6), report(1, 8, 1)}));
+
+  const auto again = send(only(at(40)));
+  queue.add_usage(kSeid, kTarget, {report(1, 9, 1)});
+  ASSERT_TRUE(queue.acknowledged(again));
+  for (std::uint32_t i = 10; i < 14; ++i) queue.add_usage(kSeid, kTarget, {report(1, i, 1)});
+  EXPECT_EQ(queue.content(only(at(80))).usage.front(), report(1, 10, 2));
+}
+
 TEST_F(ReportQueueTest, APageDoesNotWaitBehindUsage) {
   queue.add_usage(kSeid, kTarget, {report(1, 0, 100)});
   (void)send(only());
