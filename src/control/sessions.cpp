@@ -68,10 +68,11 @@ void Sessions::on_establishment(const n4::Request& request) {
   if (!plan) return refuse_with(plan.error());
   const Seid seid = core_.serving.seid.emplace(plan->next.seid);
   for (const Seid old : plan->supersedes) {
-    end_and_report(old);
-    if (doomed_.contains(old)) {  // the plane still has it: a UE address is one session's
-      return refuse_with({.cause = pfcp::Cause::SystemFailure,
-                          .text = "the session that it replaces can't be removed yet"});
+    const auto removed = try_remove(old, true);
+    if (!removed) {  // a UE address is one session's, and the plane still has the old one
+      return refuse_with(
+          {.cause = pfcp::Cause::SystemFailure,
+           .text = "the session that it replaces can't be removed: " + removed.error().text});
     }
   }
   auto accepted = session::establishment_accepted(*plan, core_.node,
@@ -291,24 +292,15 @@ void Sessions::settle_pages(const session::Session& session) {
   }
 }
 
-void Sessions::remove(Seid seid, bool report) {
+// Ends the session. If the plane does not let go of it, everything is as it was.
+Result<void, session::Refusal> Sessions::try_remove(Seid seid, bool report) {
   const session::Session* const session = core_.store.find(seid);
-  if (session == nullptr) return;
+  if (session == nullptr) return {};
+  const ReportTarget target{.owner = session->owner, .cp = session->cp, .ended = true};
+  const auto done = execute(session::plan_deletion(core_.sessions, *session), &session->installed);
+  if (!done) return failure(done.error());
   sets_.erase(seid);
   orphans_.erase(seid);
-  const ReportTarget target{.owner = session->owner, .cp = session->cp, .ended = true};
-  auto done = execute(session::plan_deletion(core_.sessions, *session), &session->installed);
-  if (!done) {
-    core_.log(
-        {.level = Level::Error,
-         .text = "the data plane did not remove the session, trying again: " + done.error().text,
-         .procedure = "session-end",
-         .seid = seid});
-    doomed_.insert_or_assign(seid, report);
-    next_attempt_ = core_.now.steady + kNextAttempt;
-    if (!report) core_.reports.forget(seid);
-    return;
-  }
   doomed_.erase(seid);
   if (report) {
     core_.reports.forget_all_but_usage(seid);
@@ -316,6 +308,23 @@ void Sessions::remove(Seid seid, bool report) {
   } else {
     core_.reports.forget(seid);
   }
+  return {};
+}
+
+// Ends the session, now or as soon as the plane lets go of it; until then it is nobody's.
+void Sessions::remove(Seid seid, bool report) {
+  const auto removed = try_remove(seid, report);
+  if (removed) return;
+  core_.log(
+      {.level = Level::Error,
+       .text = "the data plane did not remove the session, trying again: " + removed.error().text,
+       .procedure = "session-end",
+       .seid = seid});
+  sets_.erase(seid);
+  orphans_.erase(seid);
+  doomed_.insert_or_assign(seid, report);
+  next_attempt_ = core_.now.steady + kNextAttempt;
+  if (!report) core_.reports.forget(seid);
 }
 
 void Sessions::on_timer() {

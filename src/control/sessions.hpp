@@ -67,6 +67,7 @@ class Sessions {
       const n4::Request& request, const session::Session& session,
       const pfcp::SessionModificationRequest& message) const;
   void settle_pages(const session::Session& session);
+  [[nodiscard]] Result<void, session::Refusal> try_remove(Seid seid, bool report);
   void remove(Seid seid, bool report);
   [[nodiscard]] n4::Association* association_of(const session::Session& session) const;
 
