@@ -6,11 +6,6 @@
 namespace upf::userplane {
 namespace {
 
-template <class T>
-std::span<const T> part(const std::vector<T>& all, Range range) {
-  return {all.data() + range.first, range.count};
-}
-
 struct Subject {
   const Snapshot& rules;
   const PdrEntry& pdr;
@@ -22,8 +17,9 @@ bool is_assigned(const Subject& s, const Address& address) {
   const auto holds = [&](const Prefix& prefix) {
     return prefix.version == s.packet.version && prefix.contains(address);
   };
-  return std::ranges::any_of(part(s.rules.ue, s.pdr.ue),
-                             [&](const UeMatch& ue) { return holds(ue.prefix); }) ||
+  return std::ranges::any_of(
+             part(s.rules.ue, s.pdr.ue),
+             [&](const UeMatch& ue) { return ue.holds(s.packet.version, address); }) ||
          std::ranges::any_of(part(s.rules.framed, s.pdr.framed), holds);
 }
 
@@ -69,7 +65,7 @@ bool ue_matches(const Subject& s) {
   if (s.pdr.ue.count == 0 && s.pdr.framed.count == 0) return true;
   for (const UeMatch& ue : part(s.rules.ue, s.pdr.ue)) {
     const Address& address = ue.destination ? s.packet.destination : s.packet.source;
-    if (ue.prefix.version == s.packet.version && ue.prefix.contains(address)) return true;
+    if (ue.holds(s.packet.version, address)) return true;
   }
   const Address& own = s.pdr.uplink ? s.packet.source : s.packet.destination;
   return std::ranges::any_of(part(s.rules.framed, s.pdr.framed), [&](const Prefix& prefix) {
@@ -80,13 +76,13 @@ bool ue_matches(const Subject& s) {
 /// TS 29.244 doesn't oblige an SMF to name the UE's address in an uplink PDI. Still a UE sends to
 /// the network only from addresses that the session's other PDRs know, if they know any.
 bool source_is_own(const Snapshot& rules, const IpPacket& packet) {
-  bool known = false;
-  const auto check = [&](const Prefix& prefix) {
-    known = true;
-    return prefix.version == packet.version && prefix.contains(packet.source);
-  };
-  return std::ranges::any_of(rules.ue, [&](const UeMatch& ue) { return check(ue.prefix); }) ||
-         std::ranges::any_of(rules.framed, check) || !known;
+  if (rules.ue.empty() && rules.framed.empty()) return true;
+  return std::ranges::any_of(
+             rules.ue,
+             [&](const UeMatch& ue) { return ue.holds(packet.version, packet.source); }) ||
+         std::ranges::any_of(rules.framed, [&](const Prefix& prefix) {
+           return prefix.version == packet.version && prefix.contains(packet.source);
+         });
 }
 
 }  // namespace

@@ -87,10 +87,10 @@ std::optional<Inspection> SessionKeeper::inspect(Seid seid) const {
       found.rules.push_back({far.id, text_of(far, waiting)});
     }
   }
-  for (const auto& qer : session->qers) found.rules.push_back({qer->id, "in force"});
+  for (const auto& qer : session->qers) found.rules.push_back({qer.id, "in force"});
   for (const auto& urr : session->urrs) {
-    found.rules.push_back({urr->id, text_of(*urr)});
-    found.counted.push_back(counted_by(*urr));
+    found.rules.push_back({urr.id, text_of(urr)});
+    found.counted.push_back(counted_by(urr));
   }
   return found;
 }

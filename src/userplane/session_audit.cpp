@@ -21,12 +21,12 @@ bool same(const Snapshot& a, const Snapshot& b) {
 
 /// The states of the rules, in their order; false: there is none for one of them.
 template <class State, class Rule>
-bool find_states(const std::vector<std::unique_ptr<State>>& owned, const std::vector<Rule>& rules,
+bool find_states(const StateList<State>& owned, const std::vector<Rule>& rules,
                  std::vector<State*>& states) {
   for (const Rule& rule : rules) {
-    const auto at = std::ranges::find(owned, rule.id, [](const auto& state) { return state->id; });
-    if (at == owned.end()) return false;
-    states.push_back(at->get());
+    State* const state = owned.find(rule.id);
+    if (state == nullptr) return false;
+    states.push_back(state);
   }
   return owned.size() == rules.size();
 }
@@ -46,11 +46,11 @@ std::optional<Drift> SessionKeeper::compare(Session& session, const rules::Sessi
   if (!all) return Drift{Drift::Kind::Different, seid, "the states of its rules"};
   const auto compiled = compile(seid, intended, states, ends_);
   if (!compiled) return Drift{Drift::Kind::Different, seid, compiled.error().detail};
-  if (!same(**compiled, *session.rules.load(std::memory_order_relaxed))) {
+  const Snapshot& installed = *session.rules.load(std::memory_order_relaxed);
+  if (!same(**compiled, installed)) {
     return Drift{Drift::Kind::Different, seid, "the compiled rules"};
   }
-  const std::vector<TableKey> keys = keys_of(intended);
-  if (keys != session.keys) return Drift{Drift::Kind::Different, seid, "the keys to its tables"};
+  const std::vector<TableKey> keys = keys_of(installed);
   const auto lost = std::ranges::find_if(
       keys, [&](const TableKey& key) { return !shared_.tables.holds(key, &session); });
   if (lost != keys.end()) {
@@ -61,6 +61,14 @@ std::optional<Drift> SessionKeeper::compare(Session& session, const rules::Sessi
   return std::nullopt;
 }
 
+void SessionKeeper::insert_lost_keys(Session& session) {
+  for (const TableKey& key : keys_of(*session.rules.load(std::memory_order_relaxed))) {
+    if (shared_.tables.holds(key, &session)) continue;
+    shared_.tables.erase(key, &session);  // for the books of prefix lengths
+    shared_.tables.insert(key, &session);
+  }
+}
+
 Result<Audited, Failure> SessionKeeper::audit(Seid seid, const rules::SessionRules& intended,
                                               bool repair) {
   Audited audited{.rules = count_of(intended)};
@@ -69,11 +77,7 @@ Result<Audited, Failure> SessionKeeper::audit(Seid seid, const rules::SessionRul
                                   : compare(*session, intended);
   if (!drift) return audited;
   if (repair) {
-    for (const TableKey& key : session == nullptr ? std::vector<TableKey>{} : session->keys) {
-      if (shared_.tables.holds(key, session)) continue;
-      shared_.tables.erase(key, session);  // for the books of prefix lengths
-      shared_.tables.insert(key, session);
-    }
+    if (session != nullptr) insert_lost_keys(*session);
     const rules::SessionRules* before = session == nullptr ? nullptr : &intended;
     drift->repaired = apply({.seid = seid, .before = before, .after = &intended}).has_value();
   }

@@ -17,16 +17,11 @@ const FarEntry* far_of(const Entries& fars, FarId id) {
 bool leads_on(Way way) { return way == Way::ToN6 || way == Way::ToTunnel; }
 
 /// The rule's state: the one that is there, or a new one.
-template <class State, class Rule, class Make>
-State* state_for(const std::vector<std::unique_ptr<State>>* owned,
-                 std::vector<std::unique_ptr<State>>& fresh, const Rule& rule, const Make& make,
-                 const auto& id_of) {
-  if (owned != nullptr) {
-    const auto at = std::ranges::find(*owned, rule.id, [&](const auto& s) { return id_of(*s); });
-    if (at != owned->end()) return at->get();
-  }
-  fresh.push_back(make());
-  return fresh.back().get();
+template <class State, class Id, class... More>
+State* state_for(const StateList<State>* owned, StateList<State>& fresh, Id id,
+                 const More&... more) {
+  State* const known = owned == nullptr ? nullptr : owned->find(id);
+  return known != nullptr ? known : fresh.add(std::make_unique<State>(more..., id));
 }
 
 bool same_tunnel(const Tunnel& a, const Tunnel& b) {
@@ -49,12 +44,17 @@ SessionKeeper::SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& 
       paths_(forwarder, echo) {}
 
 SessionKeeper::~SessionKeeper() {
-  for (const auto& [seid, session] : sessions_) delete session->rules.load();
+  for (const auto& [seid, session] : sessions_) delete session.rules.load();
 }
 
-Session* SessionKeeper::find(Seid seid) const {
+Session* SessionKeeper::find(Seid seid) {
   const auto at = sessions_.find(seid);
-  return at == sessions_.end() ? nullptr : at->second.get();
+  return at == sessions_.end() ? nullptr : &at->second;
+}
+
+const Session* SessionKeeper::find(Seid seid) const {
+  const auto at = sessions_.find(seid);
+  return at == sessions_.end() ? nullptr : &at->second;
 }
 
 Result<Applied, Failure> SessionKeeper::apply(const dataplane::Change& change) {
@@ -63,8 +63,7 @@ Result<Applied, Failure> SessionKeeper::apply(const dataplane::Change& change) {
   auto drafted = draft(change, session);
   if (!drafted) return failure(drafted.error());
   if (session == nullptr) {
-    session =
-        sessions_.emplace(change.seid, std::make_unique<Session>(change.seid)).first->second.get();
+    session = &sessions_.try_emplace(change.seid, change.seid).first->second;
   }
   return commit(change, *session, std::move(*drafted));
 }
@@ -78,35 +77,28 @@ Result<SessionKeeper::Draft, Failure> SessionKeeper::draft(const dataplane::Chan
   const rules::SessionRules& rules = *change.after;
   Draft draft;
   for (const rules::Urr& urr : rules.urrs) {
-    draft.states.urrs.push_back(state_for(
-        session == nullptr ? nullptr : &session->urrs, draft.urrs, urr,
-        [&] { return std::make_unique<UrrState>(change.seid, urr.id); },
-        [](const UrrState& s) { return s.id; }));
+    draft.states.urrs.push_back(
+        state_for(session == nullptr ? nullptr : &session->urrs, draft.urrs, urr.id, change.seid));
   }
   for (const rules::Qer& qer : rules.qers) {
-    draft.states.qers.push_back(state_for(
-        session == nullptr ? nullptr : &session->qers, draft.qers, qer,
-        [&] { return std::make_unique<QerState>(qer.id); },
-        [](const QerState& s) { return s.id; }));
+    draft.states.qers.push_back(
+        state_for(session == nullptr ? nullptr : &session->qers, draft.qers, qer.id));
   }
   for (const rules::Far& far : rules.fars) {
-    draft.states.fars.push_back(state_for(
-        session == nullptr ? nullptr : &session->fars, draft.fars, far,
-        [&] { return std::make_unique<FarState>(change.seid, far.id); },
-        [](const FarState& s) { return s.id; }));
+    draft.states.fars.push_back(
+        state_for(session == nullptr ? nullptr : &session->fars, draft.fars, far.id));
   }
-  draft.keys = keys_of(rules);
-  draft.keys.shrink_to_fit();
-  if (auto clash = teid_clash(change, draft, session)) return failure(*clash);
   auto compiled = compile(change.seid, rules, draft.states, ends_);
   if (!compiled) return failure(compiled.error());
+  if (auto clash = teid_clash(change, **compiled, session)) return failure(*clash);
   draft.rules = std::move(*compiled);
   return draft;
 }
 
 std::optional<Failure> SessionKeeper::teid_clash(const dataplane::Change& change,
-                                                 const Draft& draft, const Session* session) const {
-  for (const TableKey& key : draft.keys) {
+                                                 const Snapshot& rules,
+                                                 const Session* session) const {
+  for (const TableKey& key : keys_of(rules)) {
     if (key.table != TableKey::Table::Teid) continue;
     const auto teid = static_cast<std::uint32_t>(key.key);
     const Session* owner = shared_.tables.by_teid(teid);
@@ -125,7 +117,7 @@ Applied SessionKeeper::commit(const dataplane::Change& change, Session& session,
   arm(change, draft.states);
   begin_episodes(before, after);
   session.rules.store(draft.rules.release(), std::memory_order_release);
-  move_keys(session, std::move(draft.keys));
+  move_keys(session, before, after);
   Applied applied;
   if (before != nullptr) {
     quiescence_.wait(Quiescence::Point::BetweenPackets);
@@ -153,36 +145,38 @@ Applied SessionKeeper::commit(const dataplane::Change& change, Session& session,
   paths_.begin(after, Clock::now());
   if (before != nullptr) {
     paths_.end(*before);
-    quiescence_.retire(const_cast<Snapshot*>(before));
+    quiescence_.retire(before);
   }
   return applied;
 }
 
 /// New keys before old ones go, so that no packet of the session is ever unknown.
-void SessionKeeper::move_keys(Session& session, std::vector<TableKey> keys) {
-  for (const TableKey& key : keys) {
-    if (!std::ranges::binary_search(session.keys, key)) shared_.tables.insert(key, &session);
+void SessionKeeper::move_keys(Session& session, const Snapshot* before, const Snapshot& after) {
+  const std::vector<TableKey> now = keys_of(after);
+  const std::vector<TableKey> old = before == nullptr ? std::vector<TableKey>{} : keys_of(*before);
+  for (const TableKey& key : now) {
+    if (!std::ranges::binary_search(old, key)) shared_.tables.insert(key, &session);
   }
-  for (const TableKey& key : session.keys) {
-    if (!std::ranges::binary_search(keys, key)) shared_.tables.erase(key, &session);
+  for (const TableKey& key : old) {
+    if (!std::ranges::binary_search(now, key)) shared_.tables.erase(key, &session);
   }
-  session.keys = std::move(keys);
 }
 
 Applied SessionKeeper::end(Session& session) {
-  for (const TableKey& key : session.keys) shared_.tables.erase(key, &session);
+  const Snapshot* const rules = session.rules.load(std::memory_order_relaxed);
+  for (const TableKey& key : keys_of(*rules)) shared_.tables.erase(key, &session);
   quiescence_.wait(Quiescence::Point::BetweenPackets);
   Applied applied;
-  for (const auto& urr : session.urrs) applied.readings.push_back(take_reading(*urr));
+  for (UrrState& urr : session.urrs) applied.readings.push_back(take_reading(urr));
   std::ranges::sort(applied.readings, {}, &dataplane::Reading::urr);
   {
     const std::lock_guard lock{shared_.buffer_mutex};
     forwarder_.counters().drop(Drop::BufferDropped, shared_.buffer.drop(session.seid));
   }
-  paths_.end(*session.rules.load(std::memory_order_relaxed));
-  const auto owned = sessions_.extract(session.seid);
+  paths_.end(*rules);
   // All packet threads were between packets after the keys went: nobody is left to wait for.
-  delete owned.mapped()->rules.load(std::memory_order_relaxed);
+  delete rules;
+  sessions_.erase(Seid{session.seid});
   return applied;
 }
 
@@ -265,17 +259,11 @@ void SessionKeeper::drain(Session& session, const FarEntry& far) {
 }
 
 template <class State>
-void SessionKeeper::replace(std::vector<std::unique_ptr<State>>& owned,
-                            std::vector<std::unique_ptr<State>> fresh,
+void SessionKeeper::replace(StateList<State>& owned, StateList<State> fresh,
                             const std::vector<State*>& wanted) {
-  for (auto& state : owned) {
-    if (std::ranges::find(wanted, state.get()) == wanted.end()) {
-      quiescence_.retire(state.release());
-    }
-  }
-  std::erase(owned, nullptr);
-  for (auto& state : fresh) owned.push_back(std::move(state));
-  owned.shrink_to_fit();
+  owned.remove_if([&](State& state) { return std::ranges::find(wanted, &state) == wanted.end(); },
+                  [&](std::unique_ptr<State> state) { quiescence_.retire(state.release()); });
+  owned.append(std::move(fresh));
 }
 
 void SessionKeeper::on_packet_event(const PacketEvent& event, const Now& now,

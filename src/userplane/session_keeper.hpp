@@ -61,11 +61,10 @@ class SessionKeeper {
   /// What a change needs besides the session: states that are new with it.
   struct Draft {
     States states{};
-    std::vector<std::unique_ptr<UrrState>> urrs{};
-    std::vector<std::unique_ptr<QerState>> qers{};
-    std::vector<std::unique_ptr<FarState>> fars{};
-    std::vector<TableKey> keys{};
-    std::unique_ptr<Snapshot> rules{};
+    StateList<UrrState> urrs{};
+    StateList<QerState> qers{};
+    StateList<FarState> fars{};
+    std::unique_ptr<const Snapshot> rules{};
   };
   /// A downlink data notification that its BAR delays.
   struct Delayed {
@@ -75,17 +74,19 @@ class SessionKeeper {
     dataplane::DownlinkData event{};
   };
 
-  [[nodiscard]] Session* find(Seid seid) const;
+  [[nodiscard]] Session* find(Seid seid);
+  [[nodiscard]] const Session* find(Seid seid) const;
   [[nodiscard]] std::optional<dataplane::Drift> compare(Session& session,
                                                         const rules::SessionRules& intended);
   dataplane::Applied end(Session& session);
   [[nodiscard]] Result<Draft, dataplane::Failure> draft(const dataplane::Change& change,
                                                         const Session* session) const;
   [[nodiscard]] std::optional<dataplane::Failure> teid_clash(const dataplane::Change& change,
-                                                             const Draft& draft,
+                                                             const Snapshot& rules,
                                                              const Session* session) const;
   dataplane::Applied commit(const dataplane::Change& change, Session& session, Draft draft);
-  void move_keys(Session& session, std::vector<TableKey> keys);
+  void move_keys(Session& session, const Snapshot* before, const Snapshot& after);
+  void insert_lost_keys(Session& session);
   static void arm(const dataplane::Change& change, const States& states);
   static void settle_blocks(const rules::SessionRules& rules, const States& states);
   static void begin_episodes(const Snapshot* before, const Snapshot& after);
@@ -98,8 +99,7 @@ class SessionKeeper {
   std::vector<dataplane::Reading> take_readings(const dataplane::Change& change,
                                                 const Session& session, const States& after);
   template <class State>
-  void replace(std::vector<std::unique_ptr<State>>& owned,
-               std::vector<std::unique_ptr<State>> fresh, const std::vector<State*>& wanted);
+  void replace(StateList<State>& owned, StateList<State> fresh, const std::vector<State*>& wanted);
 
   void on_held(const HeldFirst& held, const Now& now, std::vector<dataplane::Event>& out);
   void on_limit(const LimitHit& hit, std::vector<dataplane::Event>& out);
@@ -109,7 +109,7 @@ class SessionKeeper {
   Forwarder& forwarder_;
   LocalEnds& ends_;
   const std::size_t max_sessions_;
-  std::unordered_map<Seid, std::unique_ptr<Session>> sessions_{};
+  std::unordered_map<Seid, Session> sessions_{};
   std::vector<Delayed> delayed_{};
   PathMonitor paths_;
 };

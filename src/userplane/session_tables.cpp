@@ -1,48 +1,50 @@
 #include "session_tables.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace upf::userplane {
 namespace {
 
 using Table = TableKey::Table;
 
-void add_prefix(std::vector<TableKey>& keys, const Prefix& prefix, std::uint8_t length) {
-  const Table table = prefix.version == 4 ? Table::Framed4 : Table::Framed6;
-  keys.push_back({table, length, SessionTables::framed_key(prefix.version, prefix.value, length)});
+void add_prefix(std::vector<TableKey>& keys, std::uint8_t version, const Address& prefix,
+                unsigned length) {
+  const auto bits = static_cast<std::uint8_t>(length);
+  keys.push_back({version == 4 ? Table::Framed4 : Table::Framed6, bits,
+                  SessionTables::framed_key(version, prefix, bits)});
 }
 
-void add_addresses(std::vector<TableKey>& keys, const rules::Pdr& pdr) {
-  for (const rules::UeAddress& ue : pdr.ue_addresses) {
-    if (ue.ipv4) keys.push_back({Table::Ipv4, 0, ue.ipv4->host()});
-    if (!ue.ipv6) continue;
-    // A UE has a /64 as a rule. What is shorter is looked up as a route.
-    if (ue.ipv6->length >= 64) {
-      keys.push_back({Table::Ipv6, 0, Address::of(ue.ipv6->address).high});
+void add_addresses(std::vector<TableKey>& keys, const Snapshot& rules, const PdrEntry& pdr) {
+  for (const UeMatch& ue : part(rules.ue, pdr.ue)) {
+    if (ue.version == 4) {
+      keys.push_back({Table::Ipv4, 0, ue.value.low});
+    } else if (ue.rest <= 64) {
+      // A UE has a /64 as a rule. What is shorter is looked up as a route.
+      keys.push_back({Table::Ipv6, 0, ue.value.high});
     } else {
-      add_prefix(keys, Prefix::of(*ue.ipv6), ue.ipv6->length);
+      add_prefix(keys, 6, ue.value, 128U - ue.rest);
     }
   }
-  for (const IpPrefix& route : pdr.framed_routes) {
-    const std::uint8_t length = std::visit([](const auto& p) { return p.length; }, route);
-    add_prefix(keys, Prefix::of(route), length);
+  for (const Prefix& route : part(rules.framed, pdr.framed)) {
+    const int length = std::popcount(route.mask.high) + std::popcount(route.mask.low);
+    add_prefix(keys, route.version, route.value, static_cast<unsigned>(length));
   }
 }
 
 }  // namespace
 
-std::vector<TableKey> keys_of(const rules::SessionRules& rules) {
+std::vector<TableKey> keys_of(const Snapshot& rules) {
   std::vector<TableKey> keys;
-  for (const rules::Pdr& pdr : rules.pdrs) {
-    if (pdr.f_teid) {
-      keys.push_back({Table::Teid, 0, pdr.f_teid->teid.value});
-    } else if (pdr.source_interface != rules::Interface::Access) {
-      add_addresses(keys, pdr);
+  for (const PdrEntry& pdr : rules.pdrs) {
+    if (pdr.tunnelled) {
+      keys.push_back({Table::Teid, 0, pdr.teid});
+    } else if (!pdr.uplink) {
+      add_addresses(keys, rules, pdr);
     }
   }
   std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  keys.shrink_to_fit();
   return keys;
 }
 

@@ -28,10 +28,9 @@ struct Session {
   std::atomic<const Snapshot*> rules{};
 
   // The control thread's.
-  std::vector<TableKey> keys{};
-  std::vector<std::unique_ptr<UrrState>> urrs{};
-  std::vector<std::unique_ptr<QerState>> qers{};
-  std::vector<std::unique_ptr<FarState>> fars{};
+  StateList<UrrState> urrs{};
+  StateList<QerState> qers{};
+  StateList<FarState> fars{};
 };
 
 /// From TEID and UE address to sessions. One thread writes, packet threads read.
@@ -107,6 +106,6 @@ bool SessionTables::by_framed_route(std::uint8_t version, const Address& address
 }
 
 /// The keys under which packets of these rules are looked up, sorted, each once.
-[[nodiscard]] std::vector<TableKey> keys_of(const rules::SessionRules& rules);
+[[nodiscard]] std::vector<TableKey> keys_of(const Snapshot& rules);
 
 }  // namespace upf::userplane

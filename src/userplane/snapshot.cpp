@@ -46,16 +46,13 @@ Range since(const std::vector<T>& vector, std::uint16_t first) {
 class Compiler {
  public:
   Compiler(Seid seid, const rules::SessionRules& rules, const States& states, LocalEnds& ends)
-      : rules_(rules), states_(states), ends_(ends), out_(std::make_unique<Snapshot>()) {
-    static std::atomic<std::uint64_t> serial{0};
-    out_->serial = ++serial;
-    out_->seid = seid;
-    out_->cacheable = true;
+      : rules_(rules), states_(states), ends_(ends) {
+    out_.seid = seid;
   }
 
-  Result<std::unique_ptr<Snapshot>, Failure> run() {
+  Result<std::unique_ptr<const Snapshot>, Failure> run() {
     if (auto fits = check_size(); !fits) return failure(fits.error());
-    out_->fars.reserve(rules_.fars.size());
+    out_.fars.reserve(rules_.fars.size());
     for (std::size_t i = 0; i < rules_.fars.size(); ++i) {
       if (auto ok = add_far(rules_.fars[i], *states_.fars[i]); !ok) return failure(ok.error());
     }
@@ -63,13 +60,12 @@ class Compiler {
     order.reserve(rules_.pdrs.size());
     for (const rules::Pdr& pdr : rules_.pdrs) order.push_back(&pdr);
     std::ranges::stable_sort(order, {}, [](const rules::Pdr* pdr) { return pdr->precedence; });
-    out_->pdrs.reserve(order.size());
+    out_.pdrs.reserve(order.size());
     reserve();
     for (const rules::Pdr* pdr : order) {
       if (auto ok = add_pdr(*pdr); !ok) return failure(ok.error());
     }
-    shrink();
-    return std::move(out_);
+    return Snapshot::of(out_);
   }
 
  private:
@@ -106,10 +102,10 @@ class Compiler {
         rates += qer != nullptr && qer->mbr ? 1U : 0U;
       }
     }
-    out_->ue.reserve(ue);
-    out_->filters.reserve(filters);
-    out_->urrs.reserve(urrs);
-    out_->rates.reserve(rates);
+    out_.ue.reserve(ue);
+    out_.filters.reserve(filters);
+    out_.urrs.reserve(urrs);
+    out_.rates.reserve(rates);
   }
 
   [[nodiscard]] Result<void, Failure> add_far(const rules::Far& far, FarState& state) {
@@ -133,7 +129,7 @@ class Compiler {
       if (auto ok = add_tunnel(far, entry.tunnel); !ok) return ok;
     }
     entry.way = way_of(far, entry);
-    out_->fars.push_back(entry);
+    out_.fars.push_back(entry);
     return {};
   }
 
@@ -178,29 +174,31 @@ class Compiler {
     const rules::Far* far = rules::find(rules_.fars, pdr.far);
     entry.far = static_cast<std::uint16_t>(far - rules_.fars.data());
     add_addresses(pdr, entry);
-    entry.filters.first = mark(out_->filters);
+    entry.filters.first = mark(out_.filters);
     for (const rules::SdfFilter& filter : pdr.filters) add_filter(filter, entry.uplink);
-    entry.filters = since(out_->filters, entry.filters.first);
+    entry.filters = since(out_.filters, entry.filters.first);
     add_meters(pdr, entry);
     entry.check_source = entry.uplink && pdr.ue_addresses.empty() && pdr.framed_routes.empty() &&
-                         out_->fars[entry.far].to_network;
-    out_->filtered = out_->filtered || entry.filters.count > 0;
-    out_->pdrs.push_back(entry);
+                         out_.fars[entry.far].to_network;
+    out_.filtered = out_.filtered || entry.filters.count > 0;
+    out_.pdrs.push_back(entry);
     return {};
   }
 
   void add_addresses(const rules::Pdr& pdr, PdrEntry& entry) {
-    const auto first = mark(out_->ue);
+    const auto first = mark(out_.ue);
     for (const rules::UeAddress& ue : pdr.ue_addresses) {
       // A packet from N6 is the UE's by its destination; some SMFs leave S/D out there.
       const bool destination = ue.is_destination || !(entry.uplink || entry.tunnelled);
-      if (ue.ipv4) out_->ue.push_back({Prefix::of(Ipv4Prefix{*ue.ipv4, 32}), destination});
-      if (ue.ipv6) out_->ue.push_back({Prefix::of(*ue.ipv6), destination});
+      if (ue.ipv4) out_.ue.push_back({Address::of(*ue.ipv4), 0, 4, destination});
+      if (!ue.ipv6) continue;
+      const auto rest = static_cast<std::uint8_t>(128 - ue.ipv6->length);
+      out_.ue.push_back({Prefix::of(*ue.ipv6).value, rest, 6, destination});
     }
-    entry.ue = since(out_->ue, first);
-    const auto first_route = mark(out_->framed);
-    for (const IpPrefix& route : pdr.framed_routes) out_->framed.push_back(Prefix::of(route));
-    entry.framed = since(out_->framed, first_route);
+    entry.ue = since(out_.ue, first);
+    const auto first_route = mark(out_.framed);
+    for (const IpPrefix& route : pdr.framed_routes) out_.framed.push_back(Prefix::of(route));
+    entry.framed = since(out_.framed, first_route);
   }
 
   void add_filter(const rules::SdfFilter& sdf, bool uplink) {
@@ -221,8 +219,8 @@ class Compiler {
     filter.spi = sdf.spi.value_or(0);
     filter.has_flow_label = sdf.flow_label.has_value();
     filter.flow_label = sdf.flow_label.value_or(0);
-    if (sdf.spi || sdf.flow_label) out_->cacheable = false;
-    out_->filters.push_back(filter);
+    if (sdf.spi || sdf.flow_label) out_.cacheable = false;
+    out_.filters.push_back(filter);
   }
 
   EndMatch add_end(const rules::EndpointMatch& end) {
@@ -234,21 +232,21 @@ class Compiler {
       match.kind = EndMatch::Kind::Prefix;
       match.prefix = Prefix::of(*end.prefix);
     }
-    const auto first = mark(out_->ports);
-    for (const rules::PortRange& range : end.ports) out_->ports.push_back(range);
-    match.ports = since(out_->ports, first);
+    const auto first = mark(out_.ports);
+    for (const rules::PortRange& range : end.ports) out_.ports.push_back(range);
+    match.ports = since(out_.ports, first);
     return match;
   }
 
   void add_meters(const rules::Pdr& pdr, PdrEntry& entry) {
-    const auto first_urr = mark(out_->urrs);
+    const auto first_urr = mark(out_.urrs);
     for (const UrrId id : pdr.urrs) {
       const rules::Urr* urr = rules::find(rules_.urrs, id);
       entry.blocked = entry.blocked || urr->blocked;
-      out_->urrs.push_back(states_.urrs[static_cast<std::size_t>(urr - rules_.urrs.data())]);
+      out_.urrs.push_back(states_.urrs[static_cast<std::size_t>(urr - rules_.urrs.data())]);
     }
-    entry.urrs = since(out_->urrs, first_urr);
-    const auto first_rate = mark(out_->rates);
+    entry.urrs = since(out_.urrs, first_urr);
+    const auto first_rate = mark(out_.rates);
     entry.gates_open = true;
     for (const QerId id : pdr.qers) {
       const rules::Qer* qer = rules::find(rules_.qers, id);
@@ -257,25 +255,15 @@ class Compiler {
       // The flow's own QER comes behind the session's in a PDR's list.
       if (qer->qfi) entry.qfi = *qer->qfi & 0x3fU;
       entry.rqi = entry.rqi || qer->rqi;
-      if (const auto rate = rate_of(*qer, state, entry.uplink)) out_->rates.push_back(*rate);
+      if (const auto rate = rate_of(*qer, state, entry.uplink)) out_.rates.push_back(*rate);
     }
-    entry.rates = since(out_->rates, first_rate);
-  }
-
-  void shrink() {
-    out_->fars.shrink_to_fit();
-    out_->ue.shrink_to_fit();
-    out_->framed.shrink_to_fit();
-    out_->filters.shrink_to_fit();
-    out_->ports.shrink_to_fit();
-    out_->urrs.shrink_to_fit();
-    out_->rates.shrink_to_fit();
+    entry.rates = since(out_.rates, first_rate);
   }
 
   const rules::SessionRules& rules_;
   const States& states_;
   LocalEnds& ends_;
-  std::unique_ptr<Snapshot> out_;
+  SnapshotParts out_{};
 };
 
 }  // namespace
@@ -300,8 +288,37 @@ Prefix Prefix::of(const IpPrefix& prefix) {
   return std::visit([](const auto& p) { return Prefix::of(p); }, prefix);
 }
 
-Result<std::unique_ptr<Snapshot>, Failure> compile(Seid seid, const rules::SessionRules& rules,
-                                                   const States& states, LocalEnds& ends) {
+Snapshot::Snapshot(const SnapshotParts& parts, std::byte* rows)
+    : serial([] {
+        static std::atomic<std::uint64_t> last{0};
+        return ++last;
+      }()),
+      seid(parts.seid),
+      filtered(parts.filtered),
+      cacheable(parts.cacheable),
+      pdrs(parts.pdrs, rows),
+      fars(parts.fars, rows),
+      ue(parts.ue, rows),
+      framed(parts.framed, rows),
+      filters(parts.filters, rows),
+      ports(parts.ports, rows),
+      urrs(parts.urrs, rows),
+      rates(parts.rates, rows) {}
+
+std::unique_ptr<const Snapshot> Snapshot::of(const SnapshotParts& parts) {
+  const auto octets = [](const auto&... rows) {
+    return (Row<typename std::decay_t<decltype(rows)>::value_type>::octets(rows) + ...);
+  };
+  const std::size_t behind = octets(parts.pdrs, parts.fars, parts.ue, parts.framed, parts.filters,
+                                    parts.ports, parts.urrs, parts.rates);
+  void* const block = ::operator new(sizeof(Snapshot) + behind);
+  return std::unique_ptr<const Snapshot>{
+      new (block) Snapshot{parts, static_cast<std::byte*>(block) + sizeof(Snapshot)}};
+}
+
+Result<std::unique_ptr<const Snapshot>, Failure> compile(Seid seid,
+                                                         const rules::SessionRules& rules,
+                                                         const States& states, LocalEnds& ends) {
   return Compiler{seid, rules, states, ends}.run();
 }
 

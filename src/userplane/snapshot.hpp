@@ -1,9 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "gtpu.hpp"
@@ -37,9 +42,20 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
+/// A UE address or prefix: all sessions have some, so it is smaller than a Prefix.
 struct UeMatch {
-  Prefix prefix{};
+  Address value{};      ///< masked
+  std::uint8_t rest{};  ///< bits behind the prefix, which may be any
+  std::uint8_t version{};
   bool destination{};  ///< else the source is looked at
+
+  [[nodiscard]] bool holds(std::uint8_t of_version, const Address& address) const {
+    const std::uint64_t high = address.high ^ value.high;
+    const std::uint64_t low = address.low ^ value.low;
+    if (version != of_version) return false;
+    if (rest < 64) return high == 0 && low >> rest == 0;
+    return rest == 128 || high >> (rest - 64U) == 0;
+  }
   bool operator==(const UeMatch&) const = default;
 };
 
@@ -132,11 +148,11 @@ struct PdrEntry {
   bool operator==(const PdrEntry&) const = default;
 };
 
-struct Snapshot {
-  std::uint64_t serial{};  ///< unique in the process: a flow's remembered match names it
+/// What a snapshot is made of.
+struct SnapshotParts {
   Seid seid{};
-  bool filtered{};   ///< finding the PDR is more than a few comparisons
-  bool cacheable{};  ///< nothing but addresses, ports, protocol, ToS, QFI and TEID decides
+  bool filtered{};       ///< finding the PDR is more than a few comparisons
+  bool cacheable{true};  ///< nothing but addresses, ports, protocol, ToS, QFI and TEID decides
   std::vector<PdrEntry> pdrs{};  ///< by precedence, then ID
   std::vector<FarEntry> fars{};  ///< by ID
   std::vector<UeMatch> ue{};
@@ -145,6 +161,75 @@ struct Snapshot {
   std::vector<rules::PortRange> ports{};
   std::vector<UrrState*> urrs{};
   std::vector<Rate> rates{};
+};
+
+/// Values in the block of memory that their snapshot begins.
+template <class T>
+class Row {
+ public:
+  Row(const Row&) = delete;
+  Row& operator=(const Row&) = delete;
+  [[nodiscard]] const T* data() const {
+    return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(this) + offset_);
+  }
+  [[nodiscard]] const T* begin() const { return data(); }
+  [[nodiscard]] const T* end() const { return data() + count_; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  const T& operator[](std::size_t index) const { return data()[index]; }
+  bool operator==(const Row& other) const {
+    return std::equal(begin(), end(), other.begin(), other.end());
+  }
+
+ private:
+  friend struct Snapshot;
+  /// Copies the values to `at`, which is left behind them.
+  Row(const std::vector<T>& values, std::byte*& at)
+      : offset_(static_cast<std::uint32_t>(at - reinterpret_cast<std::byte*>(this))),
+        count_(static_cast<std::uint32_t>(values.size())) {
+    static_assert(alignof(T) <= 8 && std::is_trivially_destructible_v<T>);
+    std::uninitialized_copy(values.begin(), values.end(), reinterpret_cast<T*>(at));
+    at += octets(values);
+  }
+  static std::size_t octets(const std::vector<T>& values) {
+    return (values.size() * sizeof(T) + 7) / 8 * 8;
+  }
+
+  std::uint32_t offset_;  ///< from here
+  std::uint32_t count_;
+};
+
+template <class T>
+[[nodiscard]] std::span<const T> part(const Row<T>& all, Range range) {
+  return {all.data() + range.first, range.count};
+}
+
+/// A session's rules as packets meet them: one block of memory, because there are many sessions and
+/// a packet of one that was quiet finds nothing of it in the cache.
+struct Snapshot {
+  [[nodiscard]] static std::unique_ptr<const Snapshot> of(const SnapshotParts& parts);
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot() = default;
+  static void operator delete(void* block) { ::operator delete(block); }
+
+  const std::uint64_t serial;  ///< unique in the process: a flow's remembered match names it
+  const Seid seid;
+  const bool filtered;
+  const bool cacheable;
+  const Row<PdrEntry> pdrs;
+  const Row<FarEntry> fars;
+  const Row<UeMatch> ue;
+  const Row<Prefix> framed;
+  const Row<Filter> filters;
+  const Row<rules::PortRange> ports;
+  const Row<UrrState*> urrs;
+  const Row<Rate> rates;
+
+ private:
+  Snapshot(const SnapshotParts& parts, std::byte* rows);
+  static void* operator new(std::size_t, void* block) { return block; }
+  static void operator delete(void*, void*) {}
 };
 
 /// What a session's rules remember; the vectors are parallel to those of SessionRules.
@@ -163,7 +248,7 @@ class LocalEnds {
       const IpAddress& peer, const std::string& network_instance) = 0;
 };
 
-[[nodiscard]] Result<std::unique_ptr<Snapshot>, dataplane::Failure> compile(
+[[nodiscard]] Result<std::unique_ptr<const Snapshot>, dataplane::Failure> compile(
     Seid seid, const rules::SessionRules& rules, const States& states, LocalEnds& ends);
 
 }  // namespace upf::userplane

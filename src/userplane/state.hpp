@@ -1,9 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "upf/base/ids.hpp"
 #include "upf/rules/rules.hpp"
@@ -51,6 +55,73 @@ struct UrrState {
   std::optional<std::uint32_t> start_generation{};  ///< control thread's, as all below
   rules::Volume taken_octets{};
   rules::Volume taken_packets{};
+  std::unique_ptr<UrrState> next{};
+};
+
+/// The states of a session's rules of one kind, in the order in which they came: a list through
+/// themselves, as most sessions have one or two and some have none.
+template <class State>
+class StateList {
+ public:
+  class Iterator {
+   public:
+    using value_type = State;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    explicit Iterator(State* at) : at_(at) {}
+    State& operator*() const { return *at_; }
+    State* operator->() const { return at_; }
+    Iterator& operator++() {
+      at_ = at_->next.get();
+      return *this;
+    }
+    Iterator operator++(int) { return std::exchange(*this, Iterator{at_->next.get()}); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    State* at_{};
+  };
+  [[nodiscard]] Iterator begin() const { return Iterator{first_.get()}; }
+  [[nodiscard]] Iterator end() const { return Iterator{}; }
+  [[nodiscard]] std::size_t size() const {
+    return static_cast<std::size_t>(std::distance(begin(), end()));
+  }
+
+  template <class Id>
+  [[nodiscard]] State* find(Id id) const {
+    State* at = first_.get();
+    while (at != nullptr && at->id != id) at = at->next.get();
+    return at;
+  }
+  State* add(std::unique_ptr<State> state) {
+    std::unique_ptr<State>* at = &first_;
+    while (*at) at = &(*at)->next;
+    *at = std::move(state);
+    return at->get();
+  }
+  void append(StateList others) {
+    while (others.first_) {
+      auto state = std::move(others.first_);
+      others.first_ = std::move(state->next);
+      add(std::move(state));
+    }
+  }
+  /// Those that `goes(state)` says go are given to `take(std::unique_ptr<State>)`.
+  template <class Goes, class Take>
+  void remove_if(const Goes& goes, const Take& take) {
+    for (std::unique_ptr<State>* at = &first_; *at;) {
+      if (!goes(**at)) {
+        at = &(*at)->next;
+        continue;
+      }
+      auto gone = std::move(*at);
+      *at = std::move(gone->next);
+      take(std::move(gone));
+    }
+  }
+
+ private:
+  std::unique_ptr<State> first_{};
 };
 
 /// A QER's token buckets in the form of GCRA: the time at which each will be full again, in
@@ -59,18 +130,19 @@ struct QerState {
   explicit QerState(QerId qer) : id(qer) {}
   std::atomic<std::int64_t> uplink_full_at{};
   std::atomic<std::int64_t> downlink_full_at{};
+  std::unique_ptr<QerState> next{};
   const QerId id;
 };
 
 struct FarState {
-  FarState(Seid session, FarId far) : seid(session), id(far) {}
+  explicit FarState(FarId far) : id(far) {}
   /// Packets wait for this FAR or are being flushed: a new packet goes behind them.
   std::atomic<bool> holding{};
   /// The next packet that is held is the first of an episode, and the control thread is told.
   std::atomic<bool> notify_armed{};
-  const Seid seid;
   const FarId id;
   std::uint32_t episode{};  ///< control thread's: grows when notify_armed is set
+  std::unique_ptr<FarState> next{};
 };
 
 /// Time of the token buckets: 1/64 ns since any beginning, so that a small packet's share at

@@ -103,10 +103,10 @@ std::vector<Reading> SessionKeeper::take_readings(const dataplane::Change& chang
   const auto is_in = [](const auto& all, const UrrState* urr) {
     return std::ranges::find(all, urr) != all.end();
   };
-  for (const auto& urr : session.urrs) {
-    const bool gone = !is_in(after.urrs, urr.get());
-    if (gone || std::ranges::find(change.query, urr->id) != change.query.end()) {
-      readings.push_back(take_reading(*urr));
+  for (UrrState& urr : session.urrs) {
+    const bool gone = !is_in(after.urrs, &urr);
+    if (gone || std::ranges::find(change.query, urr.id) != change.query.end()) {
+      readings.push_back(take_reading(urr));
     }
   }
   std::ranges::sort(readings, {}, &Reading::urr);
@@ -120,9 +120,9 @@ Result<std::vector<Reading>, dataplane::Failure> SessionKeeper::read_usage(
     return failure(dataplane::Failure{dataplane::Failure::Kind::Refused, {}, "no such session"});
   }
   std::vector<Reading> readings;
-  for (const auto& urr : session->urrs) {
-    if (urrs.empty() || std::ranges::find(urrs, urr->id) != urrs.end()) {
-      readings.push_back(take_reading(*urr));
+  for (UrrState& urr : session->urrs) {
+    if (urrs.empty() || std::ranges::find(urrs, urr.id) != urrs.end()) {
+      readings.push_back(take_reading(urr));
     }
   }
   return readings;
@@ -131,19 +131,19 @@ Result<std::vector<Reading>, dataplane::Failure> SessionKeeper::read_usage(
 void SessionKeeper::on_limit(const LimitHit& hit, std::vector<dataplane::Event>& out) {
   const Session* session = find(hit.seid);
   if (session == nullptr) return;  // its last reading had everything
-  const auto urr = std::ranges::find(session->urrs, hit.urr, [](const auto& u) { return u->id; });
-  if (urr == session->urrs.end()) return;
-  const ArmedLimit& limit = hit.block ? (*urr)->block : (*urr)->notify;
+  UrrState* const urr = session->urrs.find(hit.urr);
+  if (urr == nullptr) return;
+  const ArmedLimit& limit = hit.block ? urr->block : urr->notify;
   // The limit may have been replaced since: then it is armed, or not reached.
   if (!limit.generation || limit.armed.load(std::memory_order_acquire) ||
-      !is_reached(**urr, limit)) {
+      !is_reached(*urr, limit)) {
     return;
   }
   using Kind = dataplane::LimitReached::Limit;
   out.push_back(dataplane::LimitReached{.seid = hit.seid,
                                         .limit = hit.block ? Kind::Block : Kind::Notify,
                                         .generation = *limit.generation,
-                                        .reading = take_reading(**urr)});
+                                        .reading = take_reading(*urr)});
 }
 
 }  // namespace upf::userplane

@@ -9,12 +9,15 @@ namespace {
 
 constexpr Address kGnb{0, 0x0a640002};
 
+std::unique_ptr<const Snapshot> tunnels_to_gnb() {
+  SnapshotParts parts;
+  parts.fars.push_back({.has_tunnel = true, .tunnel = {.teid = 1, .peer = kGnb}});
+  parts.fars.push_back({.has_tunnel = true, .tunnel = {.teid = 2, .peer = kGnb}});
+  return Snapshot::of(parts);
+}
+
 class Paths : public testing::Test {
  protected:
-  Paths() {
-    rules_.fars.push_back({.has_tunnel = true, .tunnel = {.teid = 1, .peer = kGnb}});
-    rules_.fars.push_back({.has_tunnel = true, .tunnel = {.teid = 2, .peer = kGnb}});
-  }
   std::vector<dataplane::Event> pass(std::chrono::seconds time) {
     now_ += time;
     std::vector<dataplane::Event> events;
@@ -33,7 +36,8 @@ class Paths : public testing::Test {
   PathMonitor monitor_{
       world_.packets(),
       {.interval = std::chrono::seconds{10}, .timeout = std::chrono::seconds{2}, .requests = 4}};
-  Snapshot rules_{};
+  std::unique_ptr<const Snapshot> owned_{tunnels_to_gnb()};
+  const Snapshot& rules_{*owned_};
   TimePoint now_{};
 };
 
@@ -93,9 +97,7 @@ TEST_F(Paths, APeerThatNoFarNamesIsLeftAlone) {
 TEST(PathsOff, WatchNobody) {
   contract::MemoryWorld world;
   PathMonitor monitor{world.packets(), {}};
-  Snapshot rules;
-  rules.fars.push_back({.has_tunnel = true, .tunnel = {.peer = kGnb}});
-  monitor.begin(rules, {});
+  monitor.begin(*tunnels_to_gnb(), {});
   EXPECT_FALSE(monitor.next_time());
 }
 
