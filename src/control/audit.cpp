@@ -61,9 +61,9 @@ void Audit::slice() {
 }
 
 void Audit::compare(Seid seid) {
-  const session::Session* const session = core_.store.find(seid);
+  const auto session = core_.store.find(seid);
   // It has ended since; or the plane is asked again and again to let go of it.
-  if (session == nullptr || sessions_.is_doomed(seid)) return;
+  if (!session || sessions_.is_doomed(seid)) return;
   const auto found = core_.plane.audit(seid, session->installed, state_.pass.repair);
   if (!found) return fail(found.error());
   ++state_.pass.sessions;
@@ -71,7 +71,7 @@ void Audit::compare(Seid seid) {
 }
 
 void Audit::look_for_strays() {
-  const auto known = [this](Seid seid) { return core_.store.find(seid) != nullptr; };
+  const auto known = [this](Seid seid) { return core_.store.contains(seid); };
   const auto strays = core_.plane.audit_strays(known, state_.pass.repair);
   if (!strays) return fail(strays.error());
   take(strays->found);

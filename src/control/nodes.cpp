@@ -124,7 +124,7 @@ Nodes::Retained Nodes::begin_anew(
   for (const Seid seid : core_.store.of_owner(owner)) {
     const auto& addresses = kept->cp_pfcp_entity_ip_addresses;
     // Table 7.4.4.1-2: without addresses all of them are meant.
-    if (addresses.empty() || contains(addresses, core_.store.find(seid)->cp)) {
+    if (addresses.empty() || contains(addresses, core_.store.head(seid)->cp)) {
       ++retained.kept;
     } else {
       sessions_.end_silently(seid);
@@ -239,7 +239,8 @@ void Nodes::on_pfd_management(const n4::Request& request) {
   }
   std::size_t refreshed = 0;
   for (const Seid seid : core_.store.all()) {
-    const bool uses = std::ranges::any_of(core_.store.find(seid)->sources, [&](const auto& pdr) {
+    const auto session = core_.store.find(seid);
+    const bool uses = std::ranges::any_of(session->sources, [&](const auto& pdr) {
       const auto& application = pdr.second->pdi.application_id;
       return application && std::ranges::find(*changed, *application) != changed->end();
     });
@@ -315,7 +316,7 @@ std::size_t Nodes::move_set(const n4::Association& sender,
     const bool same_set = !sender.smf_set.empty() && association.smf_set == sender.smf_set;
     if (node != sender.node && !same_set) continue;
     for (const Seid seid : core_.store.of_owner(owner_of(node))) {
-      if (contains(change.cp_ip_addresses, core_.store.find(seid)->cp) ||
+      if (contains(change.cp_ip_addresses, core_.store.head(seid)->cp) ||
           sessions_.sets().in_any(seid, change.fq_csids) ||
           sessions_.sets().in_any(seid, change.group_ids)) {
         chosen.push_back(seid);
@@ -323,7 +324,7 @@ std::size_t Nodes::move_set(const n4::Association& sender,
     }
   }
   for (const Seid seid : chosen) {
-    const pfcp::FSeid cp{.seid = core_.store.find(seid)->cp.seid, .ipv4 = to.ipv4, .ipv6 = to.ipv6};
+    const pfcp::FSeid cp{.seid = core_.store.head(seid)->cp.seid, .ipv4 = to.ipv4, .ipv6 = to.ipv6};
     sessions_.move(seid, association_at(to, sender), cp);
   }
   return chosen.size();
@@ -351,7 +352,7 @@ void Nodes::on_node_report(const n4::Request& request) {
 void Nodes::on_event(const dataplane::PathState& event) {
   std::set<std::string> owners;
   for (const Seid seid : core_.store.of_peer(event.peer)) {
-    owners.insert(core_.store.find(seid)->owner);
+    owners.insert(core_.store.head(seid)->owner);
   }
   pfcp::NodeReportRequest report{.node_id = core_.node};
   if (event.up) {

@@ -68,8 +68,8 @@ pfcp::SessionReportRequest message_of(const ReportContent& content, std::size_t 
 }  // namespace
 
 void Reporting::on_event(const dataplane::DownlinkData& event) {
-  const session::Session* const session = core_.store.find(event.seid);
-  if (session == nullptr) return;  // ended while the event was on its way
+  const auto session = core_.store.find(event.seid);
+  if (!session) return;  // ended while the event was on its way
   core_.reports.add_downlink(event.seid, {session->owner, session->cp}, event);
   core_.log_session(Level::Info, *session, "session-report",
                     "downlink data for an idle UE, PDR " + std::to_string(event.pdr.value));
@@ -86,8 +86,8 @@ void Reporting::on_event(const dataplane::TrafficStart& event) {
 // 5.10: the CP function of each session that sends into that tunnel learns of it.
 void Reporting::on_event(const dataplane::ErrorIndication& event) {
   for (const auto& tunnel : core_.store.of_remote(event.teid, event.peer)) {
-    const session::Session* const session = core_.store.find(tunnel.seid);
-    if (session == nullptr) continue;
+    const auto session = core_.store.find(tunnel.seid);
+    if (!session) continue;
     core_.reports.add_error(tunnel.seid, {session->owner, session->cp}, event);
     core_.log_session(Level::Warning, *session, "session-report",
                       "GTP-U peer does not know tunnel " + std::to_string(event.teid.value),
@@ -106,15 +106,13 @@ void Reporting::on_usage_timer() { take(core_.usage.on_timer(core_.now, core_.re
 
 void Reporting::take(const usage::Outcome& outcome) {
   for (const usage::SessionReports& one : outcome.reports) {
-    const session::Session* const session = core_.store.find(one.seid);
-    if (session == nullptr) continue;
-    core_.reports.add_usage(one.seid, {session->owner, session->cp}, one.reports);
+    const auto head = core_.store.head(one.seid);
+    if (head) core_.reports.add_usage(one.seid, {head->owner, head->cp}, one.reports);
   }
   for (const Seid seid : outcome.rearmed) sessions_.rearm(seid);
   for (const Seid seid : outcome.inactive) {
-    const session::Session* const session = core_.store.find(seid);
-    if (session == nullptr) continue;
-    core_.reports.add_inactivity(seid, {session->owner, session->cp});
+    const auto head = core_.store.head(seid);
+    if (head) core_.reports.add_inactivity(seid, {head->owner, head->cp});
   }
 }
 
@@ -201,8 +199,8 @@ bool Reporting::on_response(const n4::Response& response) {
 
 // 5.22.3: the SMF that took the report of an SMF of its set says under which F-SEID it goes on.
 void Reporting::take_over(Seid seid, const IpAddress& from, const pfcp::FSeid& cp) {
-  const session::Session* const session = core_.store.find(seid);
-  if (session == nullptr || session->cp == cp) return;
+  const auto head = core_.store.head(seid);
+  if (!head || head->cp == cp) return;
   for (const n4::Association* one : core_.associations.at(from)) {
     return sessions_.move(seid, *one, cp);
   }

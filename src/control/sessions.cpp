@@ -77,11 +77,11 @@ void Sessions::on_establishment(const n4::Request& request) {
   }
   auto accepted = session::establishment_accepted(*plan, core_.node,
                                                   up_f_seid(core_.settings, decoded->cp_f_seid));
-  const auto done = execute(std::move(*plan), nullptr);
+  const auto done = execute(*plan, nullptr);
   if (!done) return refuse_with(done.error());
   sets_.put(seid, decoded->fq_csids, decoded->group_id);
   add_load(core_, accepted, association);
-  const session::Session& session = *core_.store.find(seid);
+  const session::Session& session = plan->next;
   if (core_.wants(Level::Info)) {
     core_.log_session(Level::Info, session, "session-establishment",
                       "session established " + counts_of(session.rules),
@@ -92,8 +92,8 @@ void Sessions::on_establishment(const n4::Request& request) {
 
 void Sessions::on_modification(const n4::Request& request) {
   pfcp::SessionModificationResponse response;
-  const auto found = find_for(request);
-  Seid peer_seid = found ? (*found)->cp.seid : Seid{};
+  auto found = find_for(request);
+  Seid peer_seid = found ? found->cp.seid : Seid{};
   const auto refuse_with = [&](const session::Refusal& refusal) {
     refuse(response, refusal);
     core_.log(
@@ -110,21 +110,25 @@ void Sessions::on_modification(const n4::Request& request) {
   const auto decoded = pfcp::decode<pfcp::SessionModificationRequest>(request.body);
   if (!decoded) return refuse_with(refusal_of(decoded.error()));
   core_.mark(&Served::decode);
-  const Seid seid = core_.serving.seid.emplace((*found)->seid);
-  const session::Session& before = **found;
-  const n4::Association* const heir = heir_of(request, before, *decoded);
+  const Seid seid = core_.serving.seid.emplace(found->seid);
+  const n4::Association* const heir = heir_of(request, *found, *decoded);
   if (heir != nullptr) peer_seid = decoded->cp_f_seid->seid;
-  auto plan = session::plan_modification(core_.sessions, before, *decoded);
+  const rules::SessionRules installed = std::move(found->installed);
+  auto plan = session::plan_modification(core_.sessions, std::move(*found), *decoded);
   core_.mark(&Served::plan);
   if (!plan) return refuse_with(plan.error());
   auto accepted = session::modification_accepted(*plan);
-  auto done = execute(std::move(*plan), &before.installed);
+  auto done = execute(*plan, &installed);
   if (!done) return refuse_with(done.error());
 
-  if (heir != nullptr) move(seid, *heir, *decoded->cp_f_seid);
-  const session::Session& after = *core_.store.find(seid);
+  session::Session& after = plan->next;
+  if (heir != nullptr) {
+    move(seid, *heir, *decoded->cp_f_seid);
+    after.owner = owner_of(heir->node);
+    after.cp = *decoded->cp_f_seid;
+  }
   sets_.put(seid, decoded->fq_csids, decoded->group_id);
-  add_load(core_, accepted, association_of(after));
+  add_load(core_, accepted, association_of(after.owner));
   settle_pages(after);
   if (core_.wants(Level::Info)) {
     core_.log_session(Level::Info, after, "session-modification",
@@ -140,7 +144,7 @@ void Sessions::on_modification(const n4::Request& request) {
 
 void Sessions::on_deletion(const n4::Request& request) {
   pfcp::SessionDeletionResponse response;
-  const auto found = find_for(request);
+  auto found = find_for(request);
   const auto refuse_with = [&](const session::Refusal& refusal, Seid peer_seid) {
     refuse(response, refusal);
     core_.log(
@@ -153,12 +157,12 @@ void Sessions::on_deletion(const n4::Request& request) {
   };
 
   if (!found) return refuse_with({.cause = found.error()}, {});
-  const session::Session& session = **found;
+  const session::Session& session = *found;
   const Seid seid = session.seid;
   core_.serving.seid = seid;
   const ReportTarget target{session.owner, session.cp};
   if (request.invalid_length) return refuse_with(invalid_length(), target.cp.seid);
-  add_load(core_, response, association_of(session));
+  add_load(core_, response, association_of(session.owner));
   LogRecord record{};
   if (core_.wants(Level::Info)) {
     record = {.level = Level::Info,
@@ -168,7 +172,8 @@ void Sessions::on_deletion(const n4::Request& request) {
               .peer = to_string(request.key.peer),
               .ue_address = ue_address_of(session)};
   }
-  auto done = execute(session::plan_deletion(core_.sessions, session), &session.installed);
+  auto plan = session::plan_deletion(core_.sessions, std::move(*found));
+  auto done = execute(plan, &plan.next.installed);
   if (!done) return refuse_with(done.error(), target.cp.seid);
 
   sets_.erase(seid);
@@ -189,27 +194,28 @@ void Sessions::on_deletion(const n4::Request& request) {
 
 // The session that the header names, if the sender may: it speaks for the session's association, or
 // from the CP F-SEID's address.
-Result<const session::Session*, pfcp::Cause> Sessions::find_for(const n4::Request& request) const {
+Result<session::Session, pfcp::Cause> Sessions::find_for(const n4::Request& request) const {
   const IpAddress& source = request.key.peer.ip;
-  const session::Session* const session =
-      request.header.seid ? core_.store.find({*request.header.seid}) : nullptr;
-  if (session != nullptr && !doomed_.contains(session->seid)) {
-    if (has_address(session->cp, source)) return session;
-    const n4::Association* const association = association_of(*session);
-    if (association != nullptr && association->addresses.contains(source)) return session;
+  auto session = request.header.seid ? core_.store.find({*request.header.seid}) : session::Found{};
+  if (session && !doomed_.contains(session->seid)) {
+    if (has_address(session->cp, source)) return *std::move(session);
+    const n4::Association* const association = association_of(session->owner);
+    if (association != nullptr && association->addresses.contains(source)) {
+      return *std::move(session);
+    }
     // 5.22.3: any SMF of the set may go on with it.
     for (const n4::Association* other : core_.associations.at(source)) {
       const bool same_set = association != nullptr && !association->smf_set.empty() &&
                             association->smf_set == other->smf_set;
-      if (same_set) return session;
+      if (same_set) return *std::move(session);
     }
   }
   return failure(core_.associations.is_known(source) ? pfcp::Cause::SessionContextNotFound
                                                      : pfcp::Cause::NoEstablishedPfcpAssociation);
 }
 
-n4::Association* Sessions::association_of(const session::Session& session) const {
-  const auto node = node_of(session.owner);
+n4::Association* Sessions::association_of(const std::string& owner) const {
+  const auto node = node_of(owner);
   return node ? core_.associations.find(*node) : nullptr;
 }
 
@@ -237,7 +243,7 @@ const n4::Association* Sessions::heir_of(const n4::Request& request,
                                          const session::Session& session,
                                          const pfcp::SessionModificationRequest& message) const {
   if (!message.cp_f_seid) return nullptr;
-  const n4::Association* const owner = association_of(session);
+  const n4::Association* const owner = association_of(session.owner);
   if (owner == nullptr || owner->addresses.contains(request.key.peer.ip)) return nullptr;
   for (const n4::Association* other : core_.associations.at(request.key.peer.ip)) {
     if (!other->smf_set.empty() && other->smf_set == owner->smf_set) return other;
@@ -246,7 +252,7 @@ const n4::Association* Sessions::heir_of(const n4::Request& request,
 }
 
 void Sessions::orphan(Seid seid, const n4::Association& to) {
-  move(seid, to, core_.store.find(seid)->cp);
+  move(seid, to, core_.store.head(seid)->cp);
   orphans_.insert(seid);
 }
 
@@ -255,11 +261,12 @@ void Sessions::move(Seid seid, const n4::Association& to, const pfcp::FSeid& cp)
   const std::string owner = owner_of(to.node);
   core_.store.move(seid, owner, cp);
   core_.reports.retarget(seid, {owner, cp});
+  if (!core_.wants(Level::Info)) return;
   core_.log_session(Level::Info, *core_.store.find(seid), "smf-set",
                     "session goes on with another SMF", pfcp::to_text(to.node));
 }
 
-Result<Sessions::Reports, session::Refusal> Sessions::execute(session::Plan plan,
+Result<Sessions::Reports, session::Refusal> Sessions::execute(session::Plan& plan,
                                                               const rules::SessionRules* before) {
   const Seid seid = plan.next.seid;
   auto prepared = core_.usage.prepare(seid, plan.usage, core_.now, core_.reader);
@@ -279,7 +286,7 @@ Result<Sessions::Reports, session::Refusal> Sessions::execute(session::Plan plan
     core_.log({.level = Level::Warning, .text = warning, .procedure = "data-plane", .seid = seid});
   }
   Reports reports = core_.usage.commit(std::move(prepared), applied->readings, core_.now);
-  session::commit(core_.sessions, std::move(plan));
+  session::commit(core_.sessions, plan);
   return reports;
 }
 
@@ -294,10 +301,11 @@ void Sessions::settle_pages(const session::Session& session) {
 
 // Ends the session. If the plane does not let go of it, everything is as it was.
 Result<void, session::Refusal> Sessions::try_remove(Seid seid, bool report) {
-  const session::Session* const session = core_.store.find(seid);
-  if (session == nullptr) return {};
+  auto session = core_.store.find(seid);
+  if (!session) return {};
   const ReportTarget target{.owner = session->owner, .cp = session->cp, .ended = true};
-  const auto done = execute(session::plan_deletion(core_.sessions, *session), &session->installed);
+  auto plan = session::plan_deletion(core_.sessions, *std::move(session));
+  const auto done = execute(plan, &plan.next.installed);
   if (!done) return failure(done.error());
   sets_.erase(seid);
   orphans_.erase(seid);
@@ -350,10 +358,10 @@ std::size_t Sessions::end_all_of(const std::string& owner) {
 }
 
 void Sessions::modify(Seid seid, const pfcp::SessionModificationRequest& change) {
-  const session::Session* const session = core_.store.find(seid);
-  if (session == nullptr) return;
+  const auto session = core_.store.find(seid);
+  if (!session) return;
   auto plan = session::plan_modification(core_.sessions, *session, change);
-  auto done = plan ? execute(std::move(*plan), &session->installed)
+  auto done = plan ? execute(*plan, &session->installed)
                    : Result<Reports, session::Refusal>{failure(plan.error())};
   if (!done) {
     core_.log({.level = Level::Warning,
@@ -363,13 +371,12 @@ void Sessions::modify(Seid seid, const pfcp::SessionModificationRequest& change)
                .seid = seid});
     return;
   }
-  const session::Session& after = *core_.store.find(seid);
-  core_.reports.add_usage(seid, {after.owner, after.cp}, *done);
+  core_.reports.add_usage(seid, {plan->next.owner, plan->next.cp}, *done);
 }
 
 void Sessions::rearm(Seid seid) {
-  const session::Session* const session = core_.store.find(seid);
-  if (session == nullptr) return;
+  const auto session = core_.store.find(seid);
+  if (!session) return;
   rules::SessionRules installed = session->rules;
   core_.usage.arm(seid, installed);
   if (installed == session->installed) return;
@@ -386,12 +393,12 @@ void Sessions::rearm(Seid seid) {
 }
 
 void Sessions::refresh(Seid seid) {
-  const session::Session* const session = core_.store.find(seid);
-  if (session == nullptr) return;
-  const auto done = execute(session::plan_refresh(core_.sessions, *session), &session->installed);
+  const auto session = core_.store.find(seid);
+  if (!session) return;
+  auto plan = session::plan_refresh(core_.sessions, *session);
+  const auto done = execute(plan, &session->installed);
   if (done) {  // of URRs that have lost their last PDR by it
-    const session::Session& after = *core_.store.find(seid);
-    return core_.reports.add_usage(seid, {after.owner, after.cp}, *done);
+    return core_.reports.add_usage(seid, {plan.next.owner, plan.next.cp}, *done);
   }
   core_.log({.level = Level::Error,
              .text = "new PFDs could not be put into the data plane: " + done.error().text,

@@ -57,10 +57,10 @@ class Sessions {
  private:
   using Reports = std::vector<usage::Report>;
 
-  [[nodiscard]] Result<Reports, session::Refusal> execute(session::Plan plan,
+  /// `before`: what the plane has; nullptr: nothing. Afterwards `plan.next` is the session.
+  [[nodiscard]] Result<Reports, session::Refusal> execute(session::Plan& plan,
                                                           const rules::SessionRules* before);
-  [[nodiscard]] Result<const session::Session*, pfcp::Cause> find_for(
-      const n4::Request& request) const;
+  [[nodiscard]] Result<session::Session, pfcp::Cause> find_for(const n4::Request& request) const;
   [[nodiscard]] std::optional<session::Refusal> refusal_of_new(
       const n4::Association* association) const;
   [[nodiscard]] const n4::Association* heir_of(
@@ -69,7 +69,7 @@ class Sessions {
   void settle_pages(const session::Session& session);
   [[nodiscard]] Result<void, session::Refusal> try_remove(Seid seid, bool report);
   void remove(Seid seid, bool report);
-  [[nodiscard]] n4::Association* association_of(const session::Session& session) const;
+  [[nodiscard]] n4::Association* association_of(const std::string& owner) const;
 
   Core& core_;
   SessionSets sets_{};

@@ -10,19 +10,18 @@ std::optional<Teid> Teids::allocate(Seid owner) {
   for (int tries = 0; tries < 1000; ++tries) {
     const Teid teid{static_cast<std::uint32_t>(random_())};
     if (teid.value == 0) continue;  // TS 29.281 5.1: for messages that belong to no tunnel
-    if (owners_.try_emplace(teid, owner).second) return teid;
+    if (owners_.insert(teid, owner)) return teid;
   }
   return std::nullopt;
 }
 
 bool Teids::claim(Teid teid, Seid owner) {
-  return owners_.try_emplace(teid, owner).first->second == owner;
+  return owners_.insert(teid, owner) || *owners_.find(teid) == owner;
 }
 
 std::optional<Seid> Teids::owner(Teid teid) const {
-  const auto at = owners_.find(teid);
-  if (at == owners_.end()) return std::nullopt;
-  return at->second;
+  const Seid* const holder = owners_.find(teid);
+  return holder == nullptr ? std::nullopt : std::optional{*holder};
 }
 
 }  // namespace upf::session

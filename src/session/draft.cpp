@@ -12,7 +12,8 @@ using pfcp::IeType;
 
 Draft::Draft(Context& context, Session start)
     : context_(context), plan_{.next = std::move(start), .ids = Reservation{context}} {
-  new_ = context.store.find(plan_.next.seid) == nullptr;
+  new_ = !context.store.contains(plan_.next.seid);
+  if (!new_) plan_.teids_before = teids_of(plan_.next);
   for (const auto& pdr : plan_.next.rules.pdrs) {
     measured_before_.insert(pdr.urrs.begin(), pdr.urrs.end());
   }

@@ -215,8 +215,8 @@ Check Draft::check_ue_addresses() {
   const Session& next = plan_.next;
   const auto check = [&](std::optional<Seid> holder, PdrId pdr) -> Check {
     if (!holder || *holder == next.seid) return {};
-    const Session* other = context_.store.find(*holder);
-    if (other == nullptr || other->owner != next.owner || !new_) {
+    const auto other = context_.store.head(*holder);
+    if (!other || other->owner != next.owner || !new_) {
       return bad_rule(pdr, "has the UE address of another session");
     }
     if (std::ranges::find(plan_.supersedes, *holder) == plan_.supersedes.end()) {

@@ -84,7 +84,7 @@ Check check_pdn_type(const pfcp::SessionEstablishmentRequest& request) {
 std::optional<Seid> free_seid(Context& context) {
   for (int tries = 0; tries < 1000; ++tries) {
     const Seid seid{context.random()};
-    if (seid.value != 0 && ~seid.value != 0 && context.store.find(seid) == nullptr) return seid;
+    if (seid.value != 0 && ~seid.value != 0 && !context.store.contains(seid)) return seid;
   }
   return std::nullopt;
 }
@@ -218,9 +218,9 @@ Result<Plan, Refusal> plan_establishment(Context& context, const std::string& ow
   return std::move(draft).finish();
 }
 
-Result<Plan, Refusal> plan_modification(Context& context, const Session& session,
+Result<Plan, Refusal> plan_modification(Context& context, Session session,
                                         const pfcp::SessionModificationRequest& request) {
-  Draft draft{context, session};
+  Draft draft{context, std::move(session)};
   if (request.cp_f_seid) {
     if (auto ok = check_f_seid(*request.cp_f_seid); !ok) return failure(std::move(ok.error()));
     draft.session().cp = *request.cp_f_seid;
@@ -231,7 +231,7 @@ Result<Plan, Refusal> plan_modification(Context& context, const Session& session
     draft.plan().usage.inactivity_timer = request.user_plane_inactivity_timer->count();
   }
   if (request.pfcpsmreq_flags && request.pfcpsmreq_flags->drobu) {
-    for (const auto& far : session.rules.fars) {
+    for (const auto& far : draft.session().rules.fars) {
       if (far.action.buffer) draft.plan().drop_buffered.push_back(far.id);
     }
   }
@@ -257,20 +257,19 @@ Plan plan_refresh(Context& context, const Session& session) {
   return Plan{.next = session, .ids = Reservation{context}};
 }
 
-Plan plan_deletion(Context& context, const Session& session) {
-  Plan plan{.next = session, .ends = true, .ids = Reservation{context}};
+Plan plan_deletion(Context& context, Session session) {
+  Plan plan{.next = std::move(session), .ends = true, .ids = Reservation{context}};
+  plan.teids_before = teids_of(plan.next);
   plan.usage.ends = true;
   return plan;
 }
 
-void commit(Context& context, Plan plan) {
+void commit(Context& context, Plan& plan) {
   const Seid seid = plan.next.seid;
   const std::vector<Teid> after = plan.ends ? std::vector<Teid>{} : teids_of(plan.next);
   plan.ids.keep(after);
-  if (const Session* before = context.store.find(seid); before != nullptr) {
-    for (const Teid teid : teids_of(*before)) {
-      if (!std::ranges::binary_search(after, teid)) context.teids.release(teid);
-    }
+  for (const Teid teid : plan.teids_before) {
+    if (!std::ranges::binary_search(after, teid)) context.teids.release(teid);
   }
   // Those of a session that this one supersedes have come free only now.
   for (const Teid teid : after) (void)context.teids.claim(teid, seid);
@@ -281,7 +280,7 @@ void commit(Context& context, Plan plan) {
     for (const auto& [key, prefix] : plan.next.chosen_ipv6) context.ue_addresses->release(prefix);
     context.store.erase(seid);
   } else {
-    context.store.put(std::move(plan.next));
+    context.store.put(plan.next);
   }
 }
 

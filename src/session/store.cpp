@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/session/packing.hpp"
 #include "upf/base/assert.hpp"
 
 namespace upf::session {
@@ -14,28 +15,127 @@ bool faces_n6(const rules::Pdr& pdr) {
   return core && !pdr.f_teid;
 }
 
-template <class Map>
-std::optional<Seid> lookup(const Map& map, const typename Map::key_type& key) {
-  const auto at = map.find(key);
-  if (at == map.end()) return std::nullopt;
-  return at->second;
+/// Sorted, each once.
+template <class T>
+void settle(std::vector<T>& all) {
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
-/// Adds the entry, or takes it away if it is still this session's.
-template <class Map>
-void set(Map& map, const typename Map::key_type& key, Seid seid, bool add) {
-  if (add) {
-    map[key] = seid;
-  } else if (const auto at = map.find(key); at != map.end() && at->second == seid) {
-    map.erase(at);
-  }
+/// The inner index of a key, or nullptr.
+template <class Outer, class Key>
+auto inner_of(Outer& outer, const Key& key) -> decltype(&outer.begin()->second) {
+  const auto at = outer.find(key);
+  return at == outer.end() ? nullptr : &at->second;
 }
 
 }  // namespace
 
-const Session* Store::find(Seid seid) const {
-  const auto at = sessions_.find(seid);
-  return at == sessions_.end() ? nullptr : &at->second;
+struct Store::Keys {
+  std::vector<std::pair<std::string, Ipv4>> ue_ipv4{};
+  std::vector<std::pair<std::string, Ipv6Prefix>> ue_ipv6{};
+  std::vector<std::pair<IpAddress, Teid>> remote{};
+  bool operator==(const Keys&) const = default;
+
+  explicit Keys(const rules::SessionRules& rules) {
+    for (const auto& pdr : rules.pdrs) {
+      if (!faces_n6(pdr)) continue;
+      for (const auto& address : pdr.ue_addresses) {
+        if (address.ipv4) ue_ipv4.emplace_back(pdr.network_instance, *address.ipv4);
+        if (address.ipv6) ue_ipv6.emplace_back(pdr.network_instance, *address.ipv6);
+      }
+    }
+    for (const auto& far : rules.fars) {
+      if (!far.forwarding || !far.forwarding->outer_header) continue;
+      remote.emplace_back(far.forwarding->outer_header->peer, far.forwarding->outer_header->teid);
+    }
+    settle(ue_ipv4);
+    settle(ue_ipv6);
+    settle(remote);
+  }
+};
+
+// --- packed ------------------------------------------------------------------------------------
+
+Session Store::unpack(Seid seid, const Record& record) const {
+  Session session{.seid = seid};
+  Unpacker from{record.octets.get()};
+  from.get(session.owner);
+  from.get(session.cp);
+  from.get(session.rules);
+  bool as_provisioned{};
+  from.get(as_provisioned);
+  if (as_provisioned) {
+    session.installed = session.rules;
+  } else {
+    from.get(session.installed);
+  }
+  from.get(session.usage);
+  from.get(session.predefined_fars);
+  from.get(session.predefined_qers);
+  from.get(session.chosen_teids);
+  from.get(session.filters);
+  from.get(session.chosen_ipv4);
+  from.get(session.chosen_ipv6);
+  from.get(session.inactivity_timer_s);
+  from.get(session.labels);
+  if (const auto at = origins_.find(seid); at != origins_.end()) {
+    session.sources = at->second.sources;
+    session.endpoints = at->second.endpoints;
+  }
+  return session;
+}
+
+void Store::pack(const Session& session, Record& record) {
+  // Names all members, so that none is forgotten. The SEID is the record's key.
+  const auto& [seid, owner, cp, rules, installed, usage, sources, endpoints, predefined_fars,
+               predefined_qers, chosen_teids, filters, chosen_ipv4, chosen_ipv6, inactivity_timer,
+               labels] = session;
+  scratch_.clear();
+  Packer into{scratch_};
+  into.put(owner);
+  into.put(cp);
+  into.put(rules);
+  const bool as_provisioned = installed == rules;
+  into.put(as_provisioned);
+  if (!as_provisioned) into.put(installed);
+  into.put(usage);
+  into.put(predefined_fars);
+  into.put(predefined_qers);
+  into.put(chosen_teids);
+  into.put(filters);
+  into.put(chosen_ipv4);
+  into.put(chosen_ipv6);
+  into.put(inactivity_timer);
+  into.put(labels);
+  record.octets = std::make_unique<std::uint8_t[]>(scratch_.size());
+  std::ranges::copy(scratch_, record.octets.get());
+  if (sources.empty() && endpoints.empty()) {
+    origins_.erase(seid);
+  } else {
+    origins_.insert_or_assign(seid, Origins{sources, endpoints});
+  }
+}
+
+Head Store::head_of(const Record& record) {
+  Head head;
+  Unpacker from{record.octets.get()};
+  from.get(head.owner);
+  from.get(head.cp);
+  return head;
+}
+
+// --- found -------------------------------------------------------------------------------------
+
+Found Store::find(Seid seid) const {
+  const Record* const record = records_.find(seid);
+  return record == nullptr ? Found{} : Found{unpack(seid, *record)};
+}
+
+std::optional<Head> Store::head(Seid seid) const {
+  const Record* const record = records_.find(seid);
+  if (record == nullptr) return std::nullopt;
+  return head_of(*record);
 }
 
 std::size_t Store::size_of(const std::string& owner) const {
@@ -45,14 +145,13 @@ std::size_t Store::size_of(const std::string& owner) const {
 
 std::vector<Seid> Store::of_owner(const std::string& owner) const {
   const auto at = by_owner_.find(owner);
-  if (at == by_owner_.end()) return {};
-  return {at->second.begin(), at->second.end()};
+  return at == by_owner_.end() ? std::vector<Seid>{} : at->second;
 }
 
 std::vector<Seid> Store::all() const {
   std::vector<Seid> seids;
-  seids.reserve(sessions_.size());
-  for (const auto& [seid, session] : sessions_) seids.push_back(seid);
+  seids.reserve(records_.size());
+  records_.for_each([&](Seid seid, const Record&) { seids.push_back(seid); });
   return seids;
 }
 
@@ -62,109 +161,174 @@ std::vector<Seid> Store::of_cp_address(const IpAddress& address) const {
     return cp.ipv6 == std::get<Ipv6>(address);
   };
   std::vector<Seid> seids;
-  for (const auto& [seid, session] : sessions_) {
-    if (has(session.cp)) seids.push_back(seid);
-  }
+  records_.for_each([&](Seid seid, const Record& record) {
+    if (has(head_of(record).cp)) seids.push_back(seid);
+  });
   return seids;
 }
 
 std::optional<Seid> Store::of_cp(const pfcp::FSeid& cp) const {
-  for (const auto& [seid, session] : sessions_) {
-    if (session.cp == cp) return seid;
-  }
-  return std::nullopt;
+  std::optional<Seid> found;
+  records_.for_each([&](Seid seid, const Record& record) {
+    if (!found && head_of(record).cp == cp) found = seid;
+  });
+  return found;
 }
 
 std::optional<Seid> Store::of_ue(const std::string& network_instance, Ipv4 address) const {
-  return lookup(by_ue_ipv4_, {network_instance, address});
+  const auto* const network = inner_of(by_ue_ipv4_, network_instance);
+  const Seid* const seid = network == nullptr ? nullptr : network->find(address);
+  return seid == nullptr ? std::nullopt : std::optional{*seid};
 }
+
 std::optional<Seid> Store::of_ue(const std::string& network_instance,
                                  const Ipv6Prefix& prefix) const {
-  return lookup(by_ue_ipv6_, {network_instance, prefix});
+  const auto at = by_ue_ipv6_.find({network_instance, prefix});
+  return at == by_ue_ipv6_.end() ? std::nullopt : std::optional{at->second};
 }
 
 std::vector<Store::Tunnel> Store::of_remote(Teid teid, const IpAddress& peer) const {
   std::vector<Tunnel> tunnels;
-  const auto [first, last] = by_remote_.equal_range({peer, teid});
-  for (auto at = first; at != last; ++at) tunnels.push_back(at->second);
+  const auto add = [&](Seid seid) {
+    const Session session = unpack(seid, *records_.find(seid));
+    for (const auto& far : session.rules.fars) {
+      if (!far.forwarding || !far.forwarding->outer_header) continue;
+      const auto& header = *far.forwarding->outer_header;
+      if (header.teid == teid && header.peer == peer) tunnels.push_back({seid, far.id});
+    }
+  };
+  const auto* const theirs = inner_of(by_remote_, peer);
+  const Seid* const first = theirs == nullptr ? nullptr : theirs->find(teid);
+  if (first != nullptr) add(*first);
+  for (auto at = more_by_remote_.lower_bound({peer, teid, Seid{}}); at != more_by_remote_.end();
+       ++at) {
+    if (std::get<IpAddress>(*at) != peer || std::get<Teid>(*at) != teid) break;
+    add(std::get<Seid>(*at));
+  }
   return tunnels;
 }
 
 std::vector<Seid> Store::of_peer(const IpAddress& peer) const {
   std::vector<Seid> seids;
-  for (auto at = by_remote_.lower_bound({peer, Teid{}});
-       at != by_remote_.end() && at->first.first == peer; ++at) {
-    if (seids.empty() || seids.back() != at->second.seid) seids.push_back(at->second.seid);
+  if (const auto* const theirs = inner_of(by_remote_, peer); theirs != nullptr) {
+    theirs->for_each([&](Teid, Seid seid) { seids.push_back(seid); });
   }
-  std::ranges::sort(seids);
-  seids.erase(std::unique(seids.begin(), seids.end()), seids.end());
+  for (auto at = more_by_remote_.lower_bound({peer, Teid{}, Seid{}});
+       at != more_by_remote_.end() && std::get<IpAddress>(*at) == peer; ++at) {
+    seids.push_back(std::get<Seid>(*at));
+  }
+  settle(seids);
   return seids;
 }
 
-void Store::put(Session session) {
-  erase(session.seid);
-  index(session, true);
-  const Seid seid = session.seid;
-  sessions_.insert_or_assign(seid, std::move(session));
+// --- changed -----------------------------------------------------------------------------------
+
+void Store::put(const Session& session) {
+  const Keys keys{session.rules};
+  if (Record* const record = records_.find(session.seid); record != nullptr) {
+    const Session before = unpack(session.seid, *record);
+    if (const Keys old{before.rules}; !(old == keys)) {
+      unindex(old, session.seid);
+      index(keys, session.seid);
+    }
+    if (before.owner != session.owner) {
+      leave(before.owner, *record);
+      join(session.owner, session.seid, *record);
+    }
+    return pack(session, *record);
+  }
+  Record record;
+  join(session.owner, session.seid, record);
+  index(keys, session.seid);
+  pack(session, record);
+  records_.insert(session.seid, std::move(record));
 }
 
 void Store::erase(Seid seid) {
-  const auto at = sessions_.find(seid);
-  if (at == sessions_.end()) return;
-  index(at->second, false);
-  sessions_.erase(at);
+  const Record* const record = records_.find(seid);
+  if (record == nullptr) return;
+  const Session session = unpack(seid, *record);
+  unindex(Keys{session.rules}, seid);
+  leave(session.owner, *record);
+  origins_.erase(seid);
+  records_.erase(seid);
 }
 
 void Store::set_installed(Seid seid, rules::SessionRules installed) {
-  const auto at = sessions_.find(seid);
-  UPF_ASSERT(at != sessions_.end());
-  at->second.installed = std::move(installed);
+  Record* const record = records_.find(seid);
+  UPF_ASSERT(record != nullptr);
+  Session session = unpack(seid, *record);
+  session.installed = std::move(installed);
+  pack(session, *record);
 }
 
 void Store::move(Seid seid, std::string owner, pfcp::FSeid cp) {
-  const auto at = sessions_.find(seid);
-  UPF_ASSERT(at != sessions_.end());
-  // In place: who holds a reference to the session (its own request, say) keeps it.
-  Session& session = at->second;
-  index(session, false);
+  Record* const record = records_.find(seid);
+  UPF_ASSERT(record != nullptr);
+  Session session = unpack(seid, *record);
+  leave(session.owner, *record);
   session.owner = std::move(owner);
   session.cp = cp;
-  index(session, true);
+  join(session.owner, seid, *record);
+  pack(session, *record);
 }
 
-void Store::index(const Session& session, bool add) {
-  auto& of_owner = by_owner_[session.owner];
-  if (add) {
-    of_owner.insert(session.seid);
-  } else {
-    of_owner.erase(session.seid);
-    if (of_owner.empty()) by_owner_.erase(session.owner);
+void Store::index(const Keys& keys, Seid seid) {
+  for (const auto& [network, address] : keys.ue_ipv4) {
+    FlatIndex<Ipv4, Seid>& of_network = by_ue_ipv4_[network];
+    if (!of_network.insert(address, seid)) *of_network.find(address) = seid;
   }
-  for (const auto& pdr : session.rules.pdrs) {
-    if (!faces_n6(pdr)) continue;
-    for (const auto& address : pdr.ue_addresses) {
-      if (address.ipv4) {
-        set(by_ue_ipv4_, {pdr.network_instance, *address.ipv4}, session.seid, add);
-      }
-      if (address.ipv6) {
-        set(by_ue_ipv6_, {pdr.network_instance, *address.ipv6}, session.seid, add);
-      }
-    }
+  for (const auto& key : keys.ue_ipv6) by_ue_ipv6_[key] = seid;
+  for (const auto& [peer, teid] : keys.remote) {
+    if (!by_remote_[peer].insert(teid, seid)) more_by_remote_.emplace(peer, teid, seid);
   }
-  for (const auto& far : session.rules.fars) {
-    if (!far.forwarding || !far.forwarding->outer_header) continue;
-    const auto& header = *far.forwarding->outer_header;
-    const std::pair<IpAddress, Teid> key{header.peer, header.teid};
-    if (add) {
-      by_remote_.emplace(key, Tunnel{session.seid, far.id});
-      continue;
-    }
-    const auto [first, last] = by_remote_.equal_range(key);
-    const auto mine = std::find_if(first, last, [&](const auto& entry) {
-      return entry.second.seid == session.seid && entry.second.far == far.id;
-    });
-    if (mine != last) by_remote_.erase(mine);
+}
+
+void Store::unindex(const Keys& keys, Seid seid) {
+  for (const auto& [network, address] : keys.ue_ipv4) {
+    auto* const of_network = inner_of(by_ue_ipv4_, network);
+    const Seid* const holder = of_network == nullptr ? nullptr : of_network->find(address);
+    if (holder == nullptr || *holder != seid) continue;
+    of_network->erase(address);
+    if (of_network->empty()) by_ue_ipv4_.erase(network);
   }
+  for (const auto& key : keys.ue_ipv6) {
+    const auto at = by_ue_ipv6_.find(key);
+    if (at != by_ue_ipv6_.end() && at->second == seid) by_ue_ipv6_.erase(at);
+  }
+  for (const auto& [peer, teid] : keys.remote) unindex_remote(peer, teid, seid);
+}
+
+void Store::unindex_remote(const IpAddress& peer, Teid teid, Seid seid) {
+  if (more_by_remote_.erase({peer, teid, seid}) > 0) return;
+  FlatIndex<Teid, Seid>& theirs = by_remote_.at(peer);
+  const auto heir = more_by_remote_.lower_bound({peer, teid, Seid{}});
+  const bool is_shared = heir != more_by_remote_.end() && std::get<IpAddress>(*heir) == peer &&
+                         std::get<Teid>(*heir) == teid;
+  if (is_shared) {
+    *theirs.find(teid) = std::get<Seid>(*heir);
+    more_by_remote_.erase(heir);
+    return;
+  }
+  theirs.erase(teid);
+  if (theirs.empty()) by_remote_.erase(peer);
+}
+
+void Store::join(const std::string& owner, Seid seid, Record& record) {
+  std::vector<Seid>& theirs = by_owner_[owner];
+  record.place = static_cast<std::uint32_t>(theirs.size());
+  theirs.push_back(seid);
+}
+
+/// The last one takes its place.
+void Store::leave(const std::string& owner, const Record& record) {
+  const auto at = by_owner_.find(owner);
+  std::vector<Seid>& theirs = at->second;
+  if (Record* const last = records_.find(theirs.back()); last != nullptr)
+    last->place = record.place;
+  theirs[record.place] = theirs.back();
+  theirs.pop_back();
+  if (theirs.empty()) by_owner_.erase(at);
 }
 
 }  // namespace upf::session

@@ -166,7 +166,7 @@ class World {
     for (const Seid seid : up_.sessions().all()) by_cp_[up_.sessions().find(seid)->cp.seid] = seid;
     // Those that it superseded have ended by it, whether it was accepted or not.
     for (const Seid seid : before) {
-      if (up_.sessions().find(seid) == nullptr) ledger_.ended(seid);
+      if (!up_.sessions().contains(seid)) ledger_.ended(seid);
     }
   }
 
@@ -175,7 +175,7 @@ class World {
     if (message.cp_f_seid) message.cp_f_seid->seid = {++cp_seids_};
     const Seid seid = any_seid();
     request(message, seid);
-    const auto* session = up_.sessions().find(seid);
+    const auto session = up_.sessions().find(seid);
     if (session != nullptr) by_cp_[session->cp.seid] = seid;
   }
 
@@ -372,9 +372,9 @@ class World {
         take(up_.drop_association(now_, node(script_.octet())));
         return ledger_.forget_ended();
       default:
-        if (up_.sessions().find(seid) == nullptr) return;
+        if (!up_.sessions().contains(seid)) return;
         take(up_.release_session(now_, seid));
-        if (up_.sessions().find(seid) == nullptr) ledger_.ended(seid);
+        if (!up_.sessions().contains(seid)) ledger_.ended(seid);
     }
   }
 
@@ -472,7 +472,7 @@ class World {
     }
     if (peers != peers_) ledger_.forget_ended();
     peers_ = peers;
-    ledger_.forget_gone([&](Seid seid) { return up_.sessions().find(seid) != nullptr; });
+    ledger_.forget_gone([&](Seid seid) { return up_.sessions().contains(seid); });
   }
 
   // Their places in what UpFunction::counters() returns.

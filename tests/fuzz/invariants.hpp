@@ -111,7 +111,7 @@ inline void check_state(const control::UpFunction& up, const contract::FakePlane
   std::size_t urrs = 0;
   std::size_t addresses = 0;
   for (const Seid seid : seids) {
-    const auto& session = *up.sessions().find(seid);
+    const session::Session session = *up.sessions().find(seid);
     if (session.installed != *plane.rules_of(seid)) {
       broken("the plane has other rules than the store");
     }

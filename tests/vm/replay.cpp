@@ -328,7 +328,7 @@ class Sequence {
     const std::pair<std::uint32_t, unsigned> none{0x100 + script_.below(6), script_.octet()};
     const auto seids = up_.sessions().all();
     if (seids.empty()) return none;
-    const auto& pdrs = up_.sessions().find(seids[script_.octet() % seids.size()])->rules.pdrs;
+    const auto pdrs = up_.sessions().find(seids[script_.octet() % seids.size()])->rules.pdrs;
     for (const auto& pdr : pdrs) {
       if (!pdr.f_teid || pdr.ue_addresses.empty() || !pdr.ue_addresses[0].ipv4) continue;
       return {pdr.f_teid->teid.value, pdr.ue_addresses[0].ipv4->octets[3] - 1U};
@@ -393,7 +393,7 @@ class Sequence {
     const auto all = rules();
     totals_.most_rules = std::max<std::uint64_t>(totals_.most_rules, all.size());
     for (const KernelRule& rule : all) {
-      if (up_.sessions().find(Seid{rule.seid}) == nullptr) {
+      if (!up_.sessions().contains(Seid{rule.seid})) {
         broken("the kernel holds a " + rule.kind + " of a session that is gone");
       }
     }

@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "upf/base/address.hpp"
+#include "upf/base/flat_index.hpp"
 #include "upf/base/ids.hpp"
 
 /// Identifiers that the UP function hands out.
@@ -31,13 +31,13 @@ class Teids {
   [[nodiscard]] std::optional<Teid> allocate(Seid owner);
   /// Whether `owner` has it now, or had it before.
   [[nodiscard]] bool claim(Teid teid, Seid owner);
-  void release(Teid teid) { owners_.erase(teid); }
+  void release(Teid teid) { (void)owners_.erase(teid); }
   [[nodiscard]] std::optional<Seid> owner(Teid teid) const;
   [[nodiscard]] std::size_t size() const { return owners_.size(); }
 
  private:
   Random random_;
-  std::unordered_map<Teid, Seid> owners_;
+  FlatIndex<Teid, Seid> owners_{};
 };
 
 /// An address block of a data network from which UEs get addresses.

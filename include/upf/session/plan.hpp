@@ -26,10 +26,10 @@ struct SessionModificationRequest;
 ///   plan->next.installed = plan->next.rules;   prepared.arm(plan->next.installed);
 ///   auto applied = plane.apply({seid, before.installed, plan->next.installed,
 ///                               plan->end_markers, plan->drop_buffered, plan->query});
-///   if (!applied) -> answer with refusal(applied.error()...); the plan's identifiers go back with
-///   it reports = engine.commit(std::move(prepared), applied->readings, now); commit(context,
-///   std::move(*plan));         // the only write of session state answer with accepted(...) and
-///   the reports
+///   if (!applied) -> answer with refusal(applied.error()...); the plan's identifiers go back
+///   auto reports = engine.commit(std::move(prepared), applied->readings, now);
+///   commit(context, *plan);  // the only write of session state
+///   answer with accepted(...) and the reports
 namespace upf::session {
 
 /// A local GTP-U address as peers are told it.
@@ -151,6 +151,7 @@ struct Plan {
   /// Sessions of the same CP function whose UE address this one takes over (cases.md 15). End them
   /// first, with a Session Report of their usage.
   std::vector<Seid> supersedes{};
+  std::vector<Teid> teids_before{};  ///< what the session had when the request came, in order
   bool ends{};
   Reservation ids;
 };
@@ -161,15 +162,16 @@ struct Plan {
 
 /// The caller has found the session by the header's SEID and checked that the sender may.
 [[nodiscard]] Result<Plan, Refusal> plan_modification(
-    Context& context, const Session& session, const pfcp::SessionModificationRequest& request);
+    Context& context, Session session, const pfcp::SessionModificationRequest& request);
 
 /// The session's rules made anew from the same provisioning, once what they depend on (PFDs) has
 /// changed. An Application ID that is unknown now matches nothing.
 [[nodiscard]] Plan plan_refresh(Context& context, const Session& session);
 
-[[nodiscard]] Plan plan_deletion(Context& context, const Session& session);
+[[nodiscard]] Plan plan_deletion(Context& context, Session session);
 
-/// The plane has taken it.
-void commit(Context& context, Plan plan);
+/// The plane has taken it. `plan.next` is in the store from now on, or isn't any more.
+void commit(Context& context, Plan& plan);
+inline void commit(Context& context, Plan&& plan) { commit(context, plan); }
 
 }  // namespace upf::session

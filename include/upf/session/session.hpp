@@ -1,15 +1,19 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "upf/base/address.hpp"
+#include "upf/base/flat_index.hpp"
 #include "upf/base/ids.hpp"
 #include "upf/pfcp/ies/pdr.hpp"
 #include "upf/rules/rules.hpp"
@@ -40,7 +44,8 @@ struct Labels {
   bool operator==(const Labels&) const = default;
 };
 
-/// A PFCP session: one value that is replaced as a whole once the plane has taken a change.
+/// A PFCP session: one value that is replaced as a whole once the plane has taken a change. What is
+/// added here and in what it is made of goes into src/session/members.hpp and store.cpp too.
 struct Session {
   Seid seid{};                  ///< the UP F-SEID's
   std::string owner{};          ///< the association it belongs to: the Node ID IE's value octets
@@ -61,13 +66,40 @@ struct Session {
   std::map<std::pair<std::string, std::uint8_t>, Ipv6Prefix> chosen_ipv6{};  ///< and length
   std::optional<std::uint32_t> inactivity_timer_s{};  ///< User Plane Inactivity Timer (8.2.83)
   Labels labels{};
+  bool operator==(const Session&) const = default;
 };
 
-/// All sessions, found by what messages and events name.
+/// What a session says of its CP function.
+struct Head {
+  std::string owner{};
+  pfcp::FSeid cp{};
+};
+
+/// A session out of the store: a copy of its own, which changes don't reach.
+class Found {
+ public:
+  Found() = default;
+  explicit Found(Session session) : session_(std::move(session)) {}
+  explicit operator bool() const { return session_.has_value(); }
+  bool operator==(std::nullptr_t) const { return !session_; }
+  const Session* operator->() const { return &*session_; }
+  Session* operator->() { return &*session_; }
+  const Session& operator*() const& { return *session_; }
+  /// By value, so that `const Session& session = *store.find(seid)` lives as long as its name.
+  Session operator*() && { return *std::move(session_); }
+
+ private:
+  std::optional<Session> session_{};
+};
+
+/// All sessions, found by what messages and events name. There are many and few of them are looked
+/// at: they are kept packed, as a tenth of the octets that a Session takes.
 class Store {
  public:
-  [[nodiscard]] const Session* find(Seid seid) const;
-  [[nodiscard]] std::size_t size() const { return sessions_.size(); }
+  [[nodiscard]] Found find(Seid seid) const;
+  [[nodiscard]] std::optional<Head> head(Seid seid) const;  ///< cheaper than all of it
+  [[nodiscard]] bool contains(Seid seid) const { return records_.contains(seid); }
+  [[nodiscard]] std::size_t size() const { return records_.size(); }
   [[nodiscard]] std::size_t size_of(const std::string& owner) const;
   [[nodiscard]] std::vector<Seid> of_owner(const std::string& owner) const;
   [[nodiscard]] std::vector<Seid> all() const;
@@ -88,10 +120,11 @@ class Store {
   [[nodiscard]] std::vector<Seid> of_peer(const IpAddress& peer) const;
   /// What is kept for these look-ups; nothing once there is no session.
   [[nodiscard]] std::size_t index_entries() const {
-    return by_owner_.size() + by_ue_ipv4_.size() + by_ue_ipv6_.size() + by_remote_.size();
+    return by_owner_.size() + by_ue_ipv4_.size() + by_ue_ipv6_.size() + by_remote_.size() +
+           more_by_remote_.size();
   }
 
-  void put(Session session);
+  void put(const Session& session);
   void erase(Seid seid);
   /// After rules::Urr were armed anew and the plane has taken them.
   void set_installed(Seid seid, rules::SessionRules installed);
@@ -99,13 +132,37 @@ class Store {
   void move(Seid seid, std::string owner, pfcp::FSeid cp);
 
  private:
-  void index(const Session& session, bool add);
+  struct Record {
+    std::unique_ptr<std::uint8_t[]> octets{};
+    std::uint32_t place{};  ///< in the list of its owner
+    bool operator==(const Record&) const = default;
+  };
+  /// What PDRs and endpoints were made from, of the few sessions where it is kept at all.
+  struct Origins {
+    decltype(Session::sources) sources{};
+    decltype(Session::endpoints) endpoints{};
+  };
+  /// Under what else than its SEID a session is found.
+  struct Keys;
 
-  std::unordered_map<Seid, Session> sessions_;
-  std::unordered_map<std::string, std::unordered_set<Seid>> by_owner_;
-  std::map<std::pair<std::string, Ipv4>, Seid> by_ue_ipv4_;
-  std::map<std::pair<std::string, Ipv6Prefix>, Seid> by_ue_ipv6_;
-  std::multimap<std::pair<IpAddress, Teid>, Tunnel> by_remote_;
+  [[nodiscard]] Session unpack(Seid seid, const Record& record) const;
+  [[nodiscard]] static Head head_of(const Record& record);
+  void pack(const Session& session, Record& record);
+  void index(const Keys& keys, Seid seid);
+  void unindex(const Keys& keys, Seid seid);
+  void unindex_remote(const IpAddress& peer, Teid teid, Seid seid);
+  void join(const std::string& owner, Seid seid, Record& record);
+  void leave(const std::string& owner, const Record& record);
+
+  FlatIndex<Seid, Record> records_{};
+  std::unordered_map<Seid, Origins> origins_{};
+  std::vector<std::uint8_t> scratch_{};
+  std::unordered_map<std::string, std::vector<Seid>> by_owner_{};
+  std::map<std::string, FlatIndex<Ipv4, Seid>> by_ue_ipv4_{};  ///< by Network Instance
+  std::map<std::pair<std::string, Ipv6Prefix>, Seid> by_ue_ipv6_{};
+  std::map<IpAddress, FlatIndex<Teid, Seid>> by_remote_{};
+  /// All but the first of the sessions that send into one tunnel: there should be none.
+  std::set<std::tuple<IpAddress, Teid, Seid>> more_by_remote_{};
 };
 
 }  // namespace upf::session

@@ -242,7 +242,7 @@ http::Reply Api::sessions(const http::Call& call, const std::string&) {
   Json list = Json::array();
   Json next = nullptr;
   for (const Seid seid : seids) {
-    const session::Session& session = *store.find(seid);
+    const session::Session session = *store.find(seid);
     if (filter.takes(session)) list.push_back(session_row(session));
     if (seid == seids.back() ? more : list.size() >= limit) {
       next = seid_text(seid);
@@ -255,8 +255,8 @@ http::Reply Api::sessions(const http::Call& call, const std::string&) {
 http::Reply Api::session(const http::Call& call, const std::string& id) {
   const auto seid = parse_seid(id);
   if (!seid) return error(400, "seid: a number, 0x… or decimal");
-  const session::Session* session = scene_.control.sessions().find(*seid);
-  if (session == nullptr) return error(404, "no such session");
+  const auto session = scene_.control.sessions().find(*seid);
+  if (!session) return error(404, "no such session");
   Json view = session_view(*session, scene_.plane.inspect(*seid));
   if (!call.privileged) {
     // Who is behind the address is nobody's business but the operator's.
@@ -300,7 +300,7 @@ http::Reply Api::drain(const http::Call& call, const std::string&) {
 http::Reply Api::release(const http::Call&, const std::string& id) {
   if (!actions_.release_session) return error(501, "this build can't release sessions");
   const auto seid = parse_seid(id);
-  if (!seid || scene_.control.sessions().find(*seid) == nullptr) {
+  if (!seid || !scene_.control.sessions().contains(*seid)) {
     return error(404, "no such session");
   }
   return outcome(actions_.release_session(*seid));

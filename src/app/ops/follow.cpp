@@ -109,7 +109,7 @@ Result<unsigned, std::string> Follower::start(Target target, std::size_t capture
   auto following = std::make_unique<Following>(std::move(target), capture_limit);
   following->until = until;
   for (const Seid seid : sessions_.all()) {
-    const session::Session* session = sessions_.find(seid);
+    const auto session = sessions_.find(seid);
     const Target& whom = following->target;
     if (whom.seid ? *whom.seid == seid : names(ue_addresses(*session), *whom.ue)) {
       learn(*following, seid);
@@ -131,8 +131,8 @@ void Follower::expire(TimePoint now) {
 
 void Follower::learn(Following& following, Seid seid) const {
   following.seids.insert(seid);
-  if (const session::Session* session = sessions_.find(seid)) {
-    following.peer_seids.insert(session->cp.seid);
+  if (const auto head = sessions_.head(seid)) {
+    following.peer_seids.insert(head->cp.seid);
   }
 }
 

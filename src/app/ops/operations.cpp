@@ -101,8 +101,8 @@ Result<void, std::string> Operations::open_tap(unsigned id, const Following& fol
     }
   }
   for (const Seid seid : following.seids) {
-    const session::Session* session = sessions_.find(seid);
-    if (session == nullptr) continue;
+    const auto session = sessions_.find(seid);
+    if (!session) continue;
     for (const auto& text : ue_addresses(*session)) {
       if (const auto prefix = parse_ip_prefix(text)) ues.push_back(*prefix);
     }

@@ -505,7 +505,7 @@ TEST_F(Establishment, KeepsWhatTheOperatorWantsToSee) {
   request.create_fars[0].forwarding_parameters->destination_interface_type =
       pfcp::InterfaceType3gpp::N6;
   const Seid seid = establish(request);
-  const auto& session = *store.find(seid);
+  const Session session = *store.find(seid);
   EXPECT_EQ(session.labels.dnn, "internet");
   EXPECT_EQ(session.labels.s_nssai, "1-010203");
   EXPECT_EQ(session.labels.imsi, "2098930");

@@ -156,9 +156,9 @@ class Sequences : public PlanTest, public testing::WithParamInterface<std::uint3
       EXPECT_TRUE(carry_out(plan_deletion(context, *store.find(old))));
     }
     plan.next.installed = plan.next.rules;
-    const Session* before = store.find(seid);
+    const auto before = store.find(seid);
     const auto applied = plane.apply({.seid = seid,
-                                      .before = before != nullptr ? &before->installed : nullptr,
+                                      .before = before ? &before->installed : nullptr,
                                       .after = plan.ends ? nullptr : &plan.next.installed,
                                       .end_markers = plan.end_markers,
                                       .drop_buffered = plan.drop_buffered,
@@ -173,7 +173,7 @@ class Sequences : public PlanTest, public testing::WithParamInterface<std::uint3
     std::size_t chosen = 0;
     std::set<Ipv4> chosen_ipv4;
     for (const Seid seid : store.all()) {
-      const Session& session = *store.find(seid);
+      const Session session = *store.find(seid);
       chosen += session.chosen_ipv4.size() + session.chosen_ipv6.size();
       for (const auto& [network, address] : session.chosen_ipv4) {
         EXPECT_TRUE(chosen_ipv4.insert(address).second) << to_string(address);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -123,7 +124,10 @@ class PlanTest : public testing::Test {
     EXPECT_FALSE(made);
     return made ? Refusal{} : made.error();
   }
-  [[nodiscard]] const rules::SessionRules& rules(Seid seid) { return store.find(seid)->rules; }
+  /// As they are now; the reference is good until the test ends.
+  [[nodiscard]] const rules::SessionRules& rules(Seid seid) {
+    return looked_at_.emplace_back(store.find(seid)->rules);
+  }
   [[nodiscard]] const rules::Pdr& pdr(Seid seid, PdrId id) {
     return *rules::find(rules(seid).pdrs, id);
   }
@@ -143,6 +147,9 @@ class PlanTest : public testing::Test {
                   .teids = teids,
                   .random = random,
                   .ue_addresses = &addresses};
+
+ private:
+  std::deque<rules::SessionRules> looked_at_{};
 };
 
 }  // namespace upf::session::test
