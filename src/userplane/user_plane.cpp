@@ -352,7 +352,8 @@ dataplane::Capabilities UserPlane::abilities(const Settings& settings) {
           .end_marker = true,
           .framed_routing = true,
           .quota_action = true,
-          .cp_function = true};
+          .cp_function = true,
+          .ends_with_process = true};
 }
 
 }  // namespace upf::userplane

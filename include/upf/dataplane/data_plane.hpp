@@ -122,6 +122,8 @@ struct Capabilities {
   bool framed_routing{};  ///< FRRT
   bool quota_action{};    ///< QUOAC
   bool cp_function{};     ///< tunnels from and to the CP function (N4-u)
+  /// Not a peer's concern: nothing of the plane is left when the process ends.
+  bool ends_with_process{};
 };
 
 /// Counts for the operator, all since start. `name` is a metric name's stem; labels are one level.

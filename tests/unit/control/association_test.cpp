@@ -306,5 +306,15 @@ TEST_F(ByUs, ShutdownSaysGoodbyeAndLeavesNothingInThePlane) {
   EXPECT_EQ(plane.session_count(), 0U);
 }
 
+TEST_F(ByUs, ShutdownDoesNotEmptyAPlaneThatEndsByItself) {
+  plane.can.ends_with_process = true;
+  (void)up->start(now);
+  associate();
+  establish();
+  const Output bye = up->shutdown(now);
+  EXPECT_EQ(bye.send.size(), 1U);
+  EXPECT_EQ(plane.session_count(), 1U);
+}
+
 }  // namespace
 }  // namespace upf::control::test
