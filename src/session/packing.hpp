@@ -81,12 +81,12 @@ class Packer {
   template <class A, class B>
   void put(const std::variant<A, B>& value) {
     put(value.index() == 1);
-    std::visit([this](const auto& held) { put(held); }, value);
+    std::visit([this](const auto& held) { this->put(held); }, value);
   }
   template <class T>
   requires requires(const T& value) { members(value); }
   void put(const T& value) {
-    std::apply([this](const auto&... each) { (put(each), ...); }, members(value));
+    std::apply([this](const auto&... each) { (this->put(each), ...); }, members(value));
   }
 
  private:
@@ -173,7 +173,7 @@ class Unpacker {
   template <class T>
   requires requires(T& value) { members(value); }
   void get(T& value) {
-    std::apply([this](auto&... each) { (get(each), ...); }, members(value));
+    std::apply([this](auto&... each) { (this->get(each), ...); }, members(value));
   }
 
  private:
