@@ -167,9 +167,11 @@ Result<void, std::string> Daemon::open_operations() {
     return log_.enabled(level_of(level)) || (operations_ && operations_->follower().active());
   };
   settings.load_measure = [this]() -> control::LoadMeasures {
+    const runtime::Backlog backlog = n4_->backlog();
     return {.cpu = runtime::thread_cpu_time(),
             .plane = plane_->time_in_calls(),
-            .queue_percent = n4_->backlog().percent};
+            .queue_percent = backlog.percent,
+            .waiting = backlog.waiting};
   };
   control_ = std::make_unique<control::UpFunction>(std::move(settings), *plane_);
   operations_ = std::make_unique<ops::Operations>(

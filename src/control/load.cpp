@@ -23,6 +23,7 @@ void Load::served(TimePoint now, std::chrono::nanoseconds busy) {
     if (measure_) at_start_ = measure_();
   }
   busy_in_window_ += busy;
+  ++calls_in_window_;
   if (now - window_start_ >= kWindow) close_window(now);
 }
 
@@ -31,11 +32,13 @@ void Load::close_window(TimePoint now) {
   const std::chrono::duration<double> passed = now - window_start_;
   std::chrono::duration<double> busy = busy_in_window_;
   double queue = 0;
+  waits_ = true;
   if (measure_) {
     const LoadMeasures measures = measure_();
     const auto at_work = measures.cpu - at_start_.cpu + measures.plane - at_start_.plane;
     busy = std::min<std::chrono::duration<double>>(busy, at_work);
     queue = measures.queue_percent / 100.0;
+    waits_ = static_cast<double>(measures.waiting) * passed / calls_in_window_ > kLongWait;
     at_start_ = measures;
   }
   const double share = std::min(1.0, busy.count() / passed.count());
@@ -45,6 +48,7 @@ void Load::close_window(TimePoint now) {
   queue_ = weight * queue + (1.0 - weight) * queue_;
   window_start_ = now;
   busy_in_window_ = {};
+  calls_in_window_ = 0;
   update();
 }
 
@@ -70,7 +74,7 @@ void Load::update() {
     said_metric_ = now;
     ++load_sequence_;
   }
-  const unsigned measured = std::max(share_refused(busy_, kReduceFrom, kRefuseAllFrom),
+  const unsigned measured = std::max(waits_ ? share_refused(busy_, kReduceFrom, kRefuseAllFrom) : 0,
                                      share_refused(queue_, kQueueReduceFrom, kQueueRefuseAllFrom));
   const unsigned reduction = draining_ ? 100 : measured;
   if (reduction != reduction_) ++overload_sequence_;

@@ -184,7 +184,8 @@ Backlog UdpSocket::backlog() const {
   if (::getsockopt(fd_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &size) != 0) return {};
   const std::uint64_t used = memory[SK_MEMINFO_RMEM_ALLOC];
   const std::uint64_t whole = std::max<std::uint64_t>(memory[SK_MEMINFO_RCVBUF], 1);
-  return {static_cast<unsigned>(std::min<std::uint64_t>(used * 100 / whole, 100)),
+  constexpr std::uint64_t kEach = 1024;  // with the kernel's own data about it
+  return {static_cast<unsigned>(std::min<std::uint64_t>(used * 100 / whole, 100)), used / kEach,
           memory[SK_MEMINFO_DROPS]};
 }
 

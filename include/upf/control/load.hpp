@@ -15,6 +15,7 @@ struct LoadMeasures {
   std::chrono::nanoseconds cpu{};    ///< its CPU time
   std::chrono::nanoseconds plane{};  ///< spent in calls of the data plane, waiting included
   unsigned queue_percent{};          ///< how full the receive queue of N4 is now
+  std::size_t waiting{};             ///< datagrams in it, about
 };
 
 /// How busy the control half is, and what it does about it (TS 29.244 6.2.3, 6.2.4).
@@ -27,6 +28,10 @@ struct LoadMeasures {
 /// are a second measure: of load, not of overload. A third is the queue: whatever the reason, when
 /// it fills up requests wait long, and soon heartbeats are lost.
 ///
+/// To be busy is not yet overload: an SMF that always has requests open keeps any UPF busy. It is
+/// once they wait, too, as long as SMFs don't like to (the datagrams in the queue, by how fast they
+/// are served).
+///
 /// The reaction is graded. Heartbeats, deletions and modifications are always served: they are what
 /// keeps peers calm, frees resources, and moves UEs that are there. New sessions are refused, a
 /// share of them first, then all; the same share is asked of peers as a reduction.
@@ -37,6 +42,8 @@ class Load {
   static constexpr unsigned kRefuseAllFrom = 97;
   static constexpr unsigned kQueueReduceFrom = 50;  ///< percent of the queue
   static constexpr unsigned kQueueRefuseAllFrom = 90;
+  /// SMFs ask again after a second, or half of it.
+  static constexpr std::chrono::milliseconds kLongWait{150};
 
   using Measure = std::function<LoadMeasures()>;
   /// `measure` is asked once a window; empty: serving by the clock is all that counts.
@@ -69,8 +76,10 @@ class Load {
   LoadMeasures at_start_{};  ///< of the window
   TimePoint window_start_{};
   std::chrono::nanoseconds busy_in_window_{};
+  std::size_t calls_in_window_{};
   double busy_{};   ///< 0 to 1, smoothed
   double queue_{};  ///< the same
+  bool waits_{};    ///< requests wait long, or nobody measures that
   unsigned session_percent_{};
   bool draining_{};
   unsigned said_metric_{};

@@ -28,6 +28,7 @@ struct Sending {
 /// What has arrived at a socket and was not read.
 struct Backlog {
   unsigned percent{};       ///< of the receive buffer
+  std::size_t waiting{};    ///< datagrams, if they are of some hundred octets
   std::uint32_t dropped{};  ///< datagrams for which there was no room, so far
 };
 

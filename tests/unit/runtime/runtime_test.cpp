@@ -211,6 +211,8 @@ TEST(UdpSocket, ShowsWhatHasArrivedAndWhatHadNoRoom) {
   const Backlog some = receiver.backlog();
   EXPECT_GE(some.percent, 15U);
   EXPECT_LE(some.percent, 75U);
+  EXPECT_GE(some.waiting, 10U);
+  EXPECT_LE(some.waiting, 60U);
   EXPECT_EQ(some.dropped, 0U);
   send(300);
   EXPECT_GE(receiver.backlog().percent, 90U);
