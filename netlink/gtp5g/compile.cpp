@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "netlink/gtp5g/attrs.hpp"
 #include "netlink/gtp5g/flows.hpp"
@@ -46,6 +47,7 @@ class Compiler {
       if (auto ok = check_far(far); !ok) return failure(ok.error());
     }
     for (const rules::Urr& urr : session_.urrs) add_urr(urr);
+    find_split_gates();
     for (const rules::Pdr& pdr : session_.pdrs) {
       if (auto ok = add_pdr(pdr); !ok) return failure(ok.error());
     }
@@ -75,6 +77,8 @@ class Compiler {
   FarKey add_far(const rules::Pdr& pdr, const rules::Far& far);
   KernelFar far_body(const rules::Far& far, const FarKey& key) const;
   bool closed(UrrId id) const;
+  void find_split_gates();
+  KernelQer qer_body(const rules::Qer& qer, bool with_rate) const;
   std::vector<QerKey> add_qers(const rules::Pdr& pdr);
   std::optional<QerKey> choose_rate(const rules::Pdr& pdr);
   void add_urr(const rules::Urr& urr);
@@ -86,6 +90,7 @@ class Compiler {
   const FiredLimits& fired_;
   const CompileContext& context_;
   Ipv4 source_{};
+  std::set<QerId> split_gates_{};
   Compiled out_{};
 };
 
@@ -283,10 +288,29 @@ rules::BitRate tighter(const rules::BitRate& a, const rules::BitRate& b) {
   return {least(a.uplink_kbps, b.uplink_kbps), least(a.downlink_kbps, b.downlink_kbps)};
 }
 
-KernelQer qer_body(const rules::Qer& qer, bool with_rate) {
+/// To packets out of a tunnel the module applies the uplink gate, also where they are downlink ones
+/// that come over N9.
+bool meets_wrong_gate(const rules::Pdr& pdr) {
+  return pdr.f_teid && pdr.source_interface != Interface::Access;
+}
+
+/// QERs whose gate is shut in one direction and that such a PDR uses. They stay open, so that all
+/// their PDRs go on to share one bucket, and PDRs of the direction that is shut get a shut gate.
+void Compiler::find_split_gates() {
+  for (const rules::Pdr& pdr : session_.pdrs) {
+    if (!meets_wrong_gate(pdr)) continue;
+    for (const QerId id : pdr.qers) {
+      const rules::Qer& qer = *rules::find(session_.qers, id);
+      if (qer.uplink_open != qer.downlink_open) split_gates_.insert(id);
+    }
+  }
+}
+
+KernelQer Compiler::qer_body(const rules::Qer& qer, bool with_rate) const {
   KernelQer body{};
-  if (!qer.uplink_open) body.gate |= qer::kUplinkClosed;
-  if (!qer.downlink_open) body.gate |= qer::kDownlinkClosed;
+  const bool split = split_gates_.contains(qer.id);
+  if (!qer.uplink_open && !split) body.gate |= qer::kUplinkClosed;
+  if (!qer.downlink_open && !split) body.gate |= qer::kDownlinkClosed;
   if (with_rate && limits(qer.mbr)) {
     body.mbr = rules::BitRate{rate(qer.mbr->uplink_kbps), rate(qer.mbr->downlink_kbps)};
   }
@@ -343,6 +367,15 @@ std::vector<QerKey> Compiler::add_qers(const rules::Pdr& pdr) {
   });
   if (last != keys.rend()) std::rotate(keys.begin(), last.base() - 1, last.base());
   if (policing && policing->role == QerKey::Role::TighterRate) keys.push_back(*policing);
+  const bool uplink = pdr.source_interface == Interface::Access;
+  for (const QerId id : pdr.qers) {
+    const rules::Qer& qer = *rules::find(session_.qers, id);
+    if (!split_gates_.contains(id) || (uplink ? qer.uplink_open : qer.downlink_open)) continue;
+    const QerKey shut{QerKey::Role::ShutGate, {id}};
+    out_.rules.qers.emplace(
+        shut, KernelQer{.gate = std::uint8_t{qer::kUplinkClosed | qer::kDownlinkClosed}});
+    keys.push_back(shut);
+  }
   return keys;
 }
 

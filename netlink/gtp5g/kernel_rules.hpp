@@ -20,7 +20,8 @@
 ///   PDR  one per UE address and SDF filter (the kernel keeps only the last filter of a PDR)
 ///   FAR  one per set of quotas that the PDRs using it are under (the kernel enforces a quota by
 ///        turning the FARs of its PDRs to DROP)
-///   QER  as itself, as itself without its rate, or as the tighter of several rates
+///   QER  as itself, as itself without its rate, as the tighter of several rates, or as a gate that
+///        is shut
 ///   URR  a meter, and a threshold, a quota and a start detector as long as these are armed
 namespace upf::gtp5g {
 
@@ -55,7 +56,7 @@ struct KernelFar {
 };
 
 struct QerKey {
-  enum class Role : std::uint8_t { Whole, WithoutRate, TighterRate };
+  enum class Role : std::uint8_t { Whole, WithoutRate, TighterRate, ShutGate };
   Role role{};
   std::vector<QerId> qers{};  ///< one; those whose rates are combined for TighterRate
   auto operator<=>(const QerKey&) const = default;

@@ -19,6 +19,8 @@ const std::vector<Limitation>& limitations() {
       {"`!` in an SDF filter", Emulated, "the prefixes that make up the rest"},
       {"Ports of any protocol", Emulated, "a kernel PDR for each of TCP, UDP and SCTP"},
       {"Equal precedences", Emulated, "order of PDR ID, by kernel precedences of our own"},
+      {"Gate of downlink packets of N9", Emulated,
+       "to what comes out of a tunnel the module applies the uplink gate: a QER with a shut gate"},
       {"Volume threshold with quota or period", Emulated, "meter, threshold and quota apart"},
       {"Uplink or downlink quota", Emulated, "with a total that is never reached"},
       {"Start of traffic", Emulated, "a threshold of one octet, no packet is lost"},

@@ -338,6 +338,35 @@ TEST_P(DataPlaneContract, GatesCloseTheirDirectionOnly) {
   expect_gtpu(to_ue());
 }
 
+// What comes over N9 for the UE is downlink, though it comes out of a tunnel: TS 29.244 8.2.7.
+TEST_P(DataPlaneContract, GatesCloseTheirDirectionOnN9) {
+  rules::SessionRules rules = n9_session(*world_, true, false);
+  for (rules::Pdr& p : rules.pdrs) p.qers = {{1}};
+  rules.qers = {{.id = {1}, .uplink_open = false, .qfi = 9}};
+  install(rules);
+  up(to_network());
+  expect_nothing();
+  world_->from_peer(2, gtpu(kN9Teid, build(to_ue())));
+  expect_gtpu(to_ue());
+  rules.qers[0] = {.id = {1}, .downlink_open = false, .qfi = 9};
+  install(rules);
+  world_->from_peer(2, gtpu(kN9Teid, build(to_ue())));
+  expect_nothing();
+  up(to_network());
+  expect_gtpu(to_network(), 2, kPsaTeid);
+  rules.qers[0] = {.id = {1}, .uplink_open = false, .downlink_open = false, .qfi = 9};
+  install(rules);
+  world_->from_peer(2, gtpu(kN9Teid, build(to_ue())));
+  up(to_network());
+  expect_nothing();
+  rules.qers[0] = {.id = {1}, .qfi = 9};
+  install(rules);
+  world_->from_peer(2, gtpu(kN9Teid, build(to_ue())));
+  expect_gtpu(to_ue());
+  up(to_network());
+  expect_gtpu(to_network(), 2, kPsaTeid);
+}
+
 TEST_P(DataPlaneContract, TheQfiStandsInTheDownlinkContainer) {
   rules::SessionRules rules = usual();
   for (const std::uint8_t qfi : {std::uint8_t{1}, std::uint8_t{9}, std::uint8_t{63}}) {

@@ -120,6 +120,27 @@ def layer(plane, octets, count):
     return octets if plane == "userspace" else octets - 28 * count
 
 
+# What comes from Core is downlink, out of a tunnel too.
+def test_gates_close_their_direction_on_n9(upf, smf, gnb, gnb2):
+    def with_qer(pdr):
+        pdr.IE_list.append(pfcp.IE_QER_Id(id=1))
+        return pdr
+    session = smf.establish(
+        with_qer(n4.pdr_uplink(1, 1, teid=TEID)), with_qer(n4.pdr_tunnel(2, 2, 0x9001)), n4.qer(1),
+        n4.far_forward(1, n4.CORE, (0x9002, net.GNB2)), n4.far_forward(2, n4.ACCESS, DOWNLINK))
+
+    def passes():
+        inner = gtp.IP(src=net.DN, dst=net.UE1) / gtp.UDP(sport=7000, dport=5000) / gtp.Raw(b"down")
+        gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"up")))
+        gnb2.send(gtp.plain(0x9001, inner))
+        return [p.teid for p in gnb2.drain()], [p.teid for p in gnb.drain()]
+
+    for up in (True, False):
+        for down in (False, True):
+            session.modify(n4.qer(1, uplink_open=up, downlink_open=down, update=True))
+            assert passes() == ([0x9002] * up, [0x2001] * down), (up, down)
+
+
 # cases.md 50, 53
 def test_deletion_brings_exactly_one_final_report(upf, plane, smf, gnb, host):
     session = establish(smf, n4.urr(1, threshold=1 << 40), urrs=[1], downlink=DOWNLINK)
