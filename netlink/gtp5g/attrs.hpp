@@ -159,7 +159,8 @@ inline constexpr Nest kQuota{10};
 inline constexpr Nest kSeidAndId{11};  ///< of GET_MULTI_REPORTS, repeated
 inline constexpr U32 kCount{12};       ///< of GET_MULTI_REPORTS
 inline constexpr std::uint8_t kMethodVolume = 2;
-inline constexpr std::uint8_t kInfoInactive = 0x02;  ///< INAM, also set by the module itself
+inline constexpr std::uint8_t kInfoBeforeQos = 0x01;  ///< MBQE
+inline constexpr std::uint8_t kInfoInactive = 0x02;   ///< INAM, also set by the module itself
 inline constexpr std::uint8_t kInfoCountPackets = 0x10;
 inline constexpr std::uint32_t kTriggerPeriodic = 1U << 0U;
 inline constexpr std::uint32_t kTriggerThreshold = 1U << 1U;

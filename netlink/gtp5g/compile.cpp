@@ -46,7 +46,10 @@ class Compiler {
       if (far.forwarding && is_cp_side(far.forwarding->destination)) continue;
       if (auto ok = check_far(far); !ok) return failure(ok.error());
     }
-    for (const rules::Urr& urr : session_.urrs) add_urr(urr);
+    for (const rules::Urr& urr : session_.urrs) {
+      if (auto ok = check_urr(urr); !ok) return failure(ok.error());
+      add_urr(urr);
+    }
     find_split_gates();
     for (const rules::Pdr& pdr : session_.pdrs) {
       if (auto ok = add_pdr(pdr); !ok) return failure(ok.error());
@@ -69,6 +72,7 @@ class Compiler {
   }
 
   [[nodiscard]] Result<void, Failure> check_far(const rules::Far& far) const;
+  [[nodiscard]] Result<void, Failure> check_urr(const rules::Urr& urr) const;
   [[nodiscard]] Result<void, Failure> check_pdi(const rules::Pdr& pdr, const rules::Far& far) const;
   [[nodiscard]] Result<void, Failure> add_pdr(const rules::Pdr& pdr);
   std::vector<std::optional<Ipv4>> addresses_of(const rules::Pdr& pdr, const rules::Far& far);
@@ -116,6 +120,14 @@ Result<void, Failure> Compiler::check_far(const rules::Far& far) const {
   if (!policy.empty() && !parse_mark(policy)) {
     return unsupported(far.id, "forwarding policy '" + policy +
                                    "': it becomes the packet mark, a decimal number above 0");
+  }
+  return {};
+}
+
+Result<void, Failure> Compiler::check_urr(const rules::Urr& urr) const {
+  if (urr.notify_dropped) {
+    return unsupported(urr.id,
+                       "Dropped DL Traffic Threshold: the module counts no dropped packets");
   }
   return {};
 }
@@ -403,16 +415,17 @@ rules::VolumeLimit rest_of(rules::VolumeLimit limit, const rules::Volume& counte
 }
 
 KernelUrr Compiler::limit_rule(const UrrKey& key, const rules::VolumeLimit& limit) const {
+  const bool before_qos = rules::find(session_.urrs, key.urr)->before_qos;
   const auto counted = fired_.counted.find(key);
   if (counted == fired_.counted.end() || counted->second.generation != limit.generation) {
-    return {limit};
+    return {limit, before_qos};
   }
-  return {rest_of(limit, counted->second.octets)};
+  return {rest_of(limit, counted->second.octets), before_qos};
 }
 
 void Compiler::add_urr(const rules::Urr& urr) {
   auto& urrs = out_.rules.urrs;
-  urrs.emplace(UrrKey{urr.id, UrrKey::Role::Meter}, KernelUrr{});
+  urrs.emplace(UrrKey{urr.id, UrrKey::Role::Meter}, KernelUrr{.before_qos = urr.before_qos});
   if (urr.notify_at && limits_anything(*urr.notify_at) &&
       !fired_already(fired_.notified, urr.id, urr.notify_at->generation)) {
     const UrrKey key{urr.id, UrrKey::Role::Threshold};
@@ -426,7 +439,7 @@ void Compiler::add_urr(const rules::Urr& urr) {
   // octet doesn't.
   if (urr.notify_start && !fired_already(fired_.started, urr.id, urr.start_generation)) {
     urrs.emplace(UrrKey{urr.id, UrrKey::Role::Start},
-                 KernelUrr{{.generation = urr.start_generation, .total = 1}});
+                 KernelUrr{{.generation = urr.start_generation, .total = 1}, urr.before_qos});
   }
 }
 

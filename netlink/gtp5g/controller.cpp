@@ -170,6 +170,7 @@ Result<Applied, Controller::Failure> Controller::apply(const Change& change) {
     applied.readings.push_back(reading);
   }
   send_end_markers(change, session);
+  keep_limits(before, session);
   if (change.after == nullptr) {
     sessions_.erase(change.seid);
   } else if (!session.counted_here.empty()) {
@@ -376,7 +377,9 @@ std::map<UrrId, Reading> Controller::clean_up(Session& session, const Step& step
         add(session.unread[id], report.octets, report.packets);
       }
     }
-    if (!own.contains(id)) readings.emplace(id, Reading{.urr = id});
+    // Of a URR that stays but has another kernel rule now, it is for the next reading.
+    const bool stays = rules::find(session.rules.urrs, id) != nullptr;
+    if (!stays) readings.emplace(id, Reading{.urr = id});
   }
   for (const UrrKey& key : std::exchange(session.to_base, {})) {
     session.armed[key].base = session.metered[key.urr];

@@ -172,6 +172,8 @@ class Controller {
   [[nodiscard]] bool find_strays(bool repair, std::vector<dataplane::Drift>& drifts);
   bool remove_stray(const RuleName& name);
 
+  void keep_limits(const rules::SessionRules& before, Session& session);
+
   // controller_buffer.cpp: packets that wait, and what is sent from here
   void drain_events();
   void on_buffered(const BufferedEvent& event);

@@ -78,6 +78,15 @@ void Controller::count_here(Session& session, const rules::Pdr& pdr, const rules
   }
 }
 
+/// A URR that counts before QoS from now on, or after it, is another kernel rule, whose limits have
+/// what was counted so far behind them.
+void Controller::keep_limits(const rules::SessionRules& before, Session& session) {
+  for (const rules::Urr& urr : session.rules.urrs) {
+    const rules::Urr* old = rules::find(before.urrs, urr.id);
+    if (old != nullptr && old->before_qos != urr.before_qos) session.counted_here.insert(urr.id);
+  }
+}
+
 namespace {
 
 bool reached(const rules::VolumeLimit& limit, const rules::Volume& octets) {

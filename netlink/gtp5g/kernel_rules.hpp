@@ -79,6 +79,7 @@ struct UrrKey {
 
 struct KernelUrr {
   rules::VolumeLimit limit{};  ///< of thresholds and quotas; a new generation is a new rule
+  bool before_qos{};
   bool operator==(const KernelUrr&) const = default;
 };
 

@@ -15,6 +15,8 @@ const std::vector<Limitation>& limitations() {
       {"Tunnel without Outer Header Removal", Refused, "by PDR ID"},
       {"PDR with neither TEID nor UE address", Refused, "by PDR ID"},
       {"More than 127 kernel PDRs in a session", Refused, "by PDR ID, for lack of resources"},
+      {"Dropped DL Traffic Threshold", Refused,
+       "by URR ID; what the module drops it doesn't count"},
       {"Several SDF filters or UE addresses", Emulated, "a kernel PDR each"},
       {"`!` in an SDF filter", Emulated, "the prefixes that make up the rest"},
       {"Ports of any protocol", Emulated, "a kernel PDR for each of TCP, UDP and SCTP"},

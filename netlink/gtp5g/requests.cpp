@@ -191,7 +191,8 @@ GenlRequest build(const Target& target, Seid seid, const CreateUrr& op) {
   request.put(urr::kMethod, urr::kMethodVolume);
   request.put(urr::kTrigger, trigger_of(op.role));
   request.put(urr::kPeriod, 1);  // counts only if it isn't 0; the kernel never times it
-  request.put(urr::kInfo, urr::kInfoCountPackets);
+  const std::uint8_t before_qos = op.body.before_qos ? urr::kInfoBeforeQos : 0;
+  request.put(urr::kInfo, static_cast<std::uint8_t>(urr::kInfoCountPackets | before_qos));
   if (op.role == UrrKey::Role::Threshold || op.role == UrrKey::Role::Start) {
     put_volume(request, urr::kThreshold, op.body.limit);
   } else if (op.role == UrrKey::Role::Quota) {

@@ -34,7 +34,7 @@ auto members(T& value) {
 }
 
 template <OneOf<pfcp::FSeid, rules::FlowDescription, rules::LocalFTeid, rules::UeAddress,
-                rules::Bar, rules::VolumeAmount>
+                rules::Bar, rules::VolumeAmount, rules::DropLimit>
               T>
 auto members(T& value) {
   auto& [a, b, c] = value;
@@ -55,13 +55,7 @@ auto members(T& value) {
   return std::tie(a, b, c, d, e);
 }
 
-template <OneOf<rules::Urr> T>
-auto members(T& value) {
-  auto& [a, b, c, d, e, f] = value;
-  return std::tie(a, b, c, d, e, f);
-}
-
-template <OneOf<Labels> T>
+template <OneOf<Labels, rules::Urr> T>
 auto members(T& value) {
   auto& [a, b, c, d, e, f, g, h] = value;
   return std::tie(a, b, c, d, e, f, g, h);

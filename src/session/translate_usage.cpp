@@ -20,6 +20,11 @@ std::optional<WallTime> plain(const std::optional<pfcp::NtpTime>& ie) {
   if (!ie) return std::nullopt;
   return ie->to_wall();
 }
+std::optional<rules::DroppedThreshold> plain(
+    const std::optional<pfcp::DroppedDlTrafficThreshold>& ie) {
+  if (!ie) return std::nullopt;
+  return rules::DroppedThreshold{ie->packets, ie->octets};
+}
 template <class V>
 std::optional<V> plain(const std::optional<V>& ie) {
   return ie;
@@ -38,9 +43,6 @@ Check measurable(const pfcp::UrrParameters& ie) {
   }
   if (!ie.additional_monitoring_times.empty()) {
     return unsupported(IeType::AdditionalMonitoringTime, "one Monitoring Time is served");
-  }
-  if (ie.dropped_dl_traffic_threshold) {
-    return unsupported(IeType::DroppedDlTrafficThreshold, "dropped packets are not counted by URR");
   }
   return {};
 }
@@ -101,6 +103,8 @@ class Merge {
         &grant.quota_validity_time);
     one(rule.inactivity_detection_time, ie.inactivity_detection_time,
         IeType::InactivityDetectionTime, &grant.inactivity_detection_time);
+    one(rule.dropped_threshold, ie.dropped_dl_traffic_threshold, IeType::DroppedDlTrafficThreshold,
+        &grant.dropped_threshold);
     one(rule.monitoring_time, ie.monitoring_time, IeType::MonitoringTime, &grant.monitoring_time);
     one(rule.subsequent_volume_threshold, ie.subsequent_volume_threshold,
         IeType::SubsequentVolumeThreshold);

@@ -76,6 +76,8 @@ void UrrState::update(const rules::UsageUpdate& update, Now now) {
   const auto& grant = update.grant;
   const bool wanted = rule_.triggers.volume_threshold && rule_.volume_threshold;
   if (grant.volume_threshold || wanted != notify_.has_value()) set_volume_threshold();
+  const bool drops = rule_.triggers.dropped_threshold && rule_.dropped_threshold;
+  if (grant.dropped_threshold || drops != drops_.has_value()) arm_drops();
   if (grant.time_threshold) threshold_from_ = reported_;
   if (grant.volume_quota) grant_volume();
   if (grant.time_quota) grant_time(now.steady);
@@ -98,6 +100,20 @@ void UrrState::arm_notify(const rules::Volume& used) {
     if (*part == 0U) part->reset();
   }
   if (amount != rules::VolumeAmount{}) notify_ = limit(amount, used, ++generation_);
+}
+
+void UrrState::arm_drops() {
+  drops_.reset();
+  dropped_packets_ = dropped_octets_ = 0;
+  if (!rule_.triggers.dropped_threshold || !rule_.dropped_threshold) return;
+  rules::DropLimit limit{.packets = rule_.dropped_threshold->packets,
+                         .octets = rule_.dropped_threshold->octets};
+  for (auto* part : {&limit.packets, &limit.octets}) {
+    if (*part == 0U) part->reset();  // none, as with volumes
+  }
+  if (!limit.packets && !limit.octets) return;
+  limit.generation = ++generation_;
+  drops_ = limit;
 }
 
 void UrrState::set_volume_threshold() { arm_notify(counts_.octets); }
@@ -139,6 +155,8 @@ void UrrState::set_times(const rules::UsageGrant& grant, Now now) {
 }
 
 void UrrState::add(const dataplane::Reading& reading, Now now) {
+  dropped_packets_ += reading.dropped_packets;
+  dropped_octets_ += reading.dropped_octets;
   if (reading.octets.total() == 0 && reading.packets.total() == 0) return;
   add_to(counts_.octets, reading.octets);
   add_to(since_notify_, reading.octets);
@@ -154,6 +172,11 @@ void UrrState::add(const dataplane::Reading& reading, Now now) {
 std::optional<Trigger> UrrState::on_limit(const dataplane::LimitReached& event, Now now) {
   using Limit = dataplane::LimitReached::Limit;
   add(event.reading, now);
+  if (event.limit == Limit::Dropped) {
+    if (!drops_ || drops_->generation != event.generation) return std::nullopt;
+    arm_drops();
+    return Trigger::DroppedThreshold;
+  }
   auto& armed = event.limit == Limit::Notify ? notify_ : block_;
   if (!armed || armed->generation != event.generation) return std::nullopt;
   if (event.limit == Limit::Notify) {
@@ -183,6 +206,11 @@ std::vector<Trigger> UrrState::on_overrun(Now now) {
   if (notify_ && reached(*notify_, since_notify_)) {
     reapply_thresholds(now.steady);
     due.push_back(Trigger::VolumeThreshold);
+  }
+  if (drops_ && ((drops_->packets && dropped_packets_ >= *drops_->packets) ||
+                 (drops_->octets && dropped_octets_ >= *drops_->octets))) {
+    arm_drops();
+    due.push_back(Trigger::DroppedThreshold);
   }
   if (block_ && reached(*block_, since_block_)) add_due(use_up_volume(now.steady));
   return due;
@@ -362,11 +390,13 @@ rules::Urr UrrState::armed() const {
   const bool start_asked = rule_.triggers.start_of_traffic && !start_reported_;
   const bool start_needed = (rule_.measure_duration || rule_.triggers.stop_of_traffic) && !active_;
   return {.id = rule_.id,
+          .before_qos = rule_.before_qos,
           .notify_at = notify_,
           .block_at = exhausted() ? std::nullopt : block_,
           .blocked = exhausted() && !rule_.quota_action,
           .notify_start = start_asked || start_needed,
-          .start_generation = start_generation_};
+          .start_generation = start_generation_,
+          .notify_dropped = drops_};
 }
 
 }  // namespace upf::usage

@@ -83,6 +83,7 @@ class UrrState {
 
  private:
   void arm_notify(const rules::Volume& used);
+  void arm_drops();
   void set_volume_threshold();
   [[nodiscard]] std::optional<Trigger> use_up_volume(TimePoint now);
   void grant_volume();
@@ -113,6 +114,9 @@ class UrrState {
   std::optional<rules::VolumeLimit> block_{};
   rules::Volume since_notify_{};  ///< read since the limit was armed
   rules::Volume since_block_{};
+  std::optional<rules::DropLimit> drops_{};
+  std::uint64_t dropped_packets_{};  ///< read since the limit was armed
+  std::uint64_t dropped_octets_{};
   bool volume_used_up_{};
   bool time_used_up_{};
   bool quota_void_{};  ///< unused for too long, or no longer valid

@@ -5,6 +5,15 @@
 #include <algorithm>
 
 namespace upf::userplane {
+namespace {
+
+Train train_of(const SuperPacket& packet) {
+  if (packet.count == 1) return {1, packet.ip.length, packet.ip.length};
+  return {packet.count, std::uint32_t{packet.header_size} + packet.segment_size,
+          packet.ip.length - (packet.count - 1) * packet.segment_size};
+}
+
+}  // namespace
 
 Forwarder::Forwarder(Shared& shared, Sink& sink, Options options)
     : shared_(shared),
@@ -100,16 +109,23 @@ bool Forwarder::try_forward(Session& session, Journey& journey) {
   return true;
 }
 
+void Forwarder::drop(const Snapshot& rules, const PdrEntry& pdr, Drop why, const Train& train,
+                     std::uint32_t passing) {
+  const std::uint32_t packets = train.count - passing;
+  counters_.drop(why, packets);
+  count_dropped(rules, pdr, packets, train.octets(train.count) - train.octets(passing), *this);
+}
+
 void Forwarder::apply(const Snapshot& rules, const PdrEntry& pdr, Journey& journey) {
-  const std::uint32_t count = journey.packet.count;
-  if (!pdr.gates_open) return counters_.drop(Drop::Gate, count);
-  if (pdr.blocked || is_blocked(rules, pdr)) return counters_.drop(Drop::Quota, count);
+  const auto drop_all = [&](Drop why) { drop(rules, pdr, why, train_of(journey.packet)); };
+  if (!pdr.gates_open) return drop_all(Drop::Gate);
+  if (pdr.blocked || is_blocked(rules, pdr)) return drop_all(Drop::Quota);
   const FarEntry& far = rules.fars[pdr.far];
   switch (far.way) {
     case Way::Drop:
-      return counters_.drop(Drop::Rule, count);
+      return drop_all(Drop::Rule);
     case Way::Nowhere:
-      return counters_.drop(Drop::NoWayOut, count);
+      return drop_all(Drop::NoWayOut);
     case Way::Hold:
       return hold(rules, pdr, far, journey);
     case Way::ToN6:
@@ -124,21 +140,20 @@ void Forwarder::apply(const Snapshot& rules, const PdrEntry& pdr, Journey& journ
 void Forwarder::forward(const Snapshot& rules, const PdrEntry& pdr, const FarEntry& far,
                         Journey& journey) {
   SuperPacket& packet = journey.packet;
-  Train train{
-      .count = packet.count, .octets_each = packet.ip.length, .octets_last = packet.ip.length};
-  if (packet.count > 1) {
-    train.octets_each = std::uint32_t{packet.header_size} + packet.segment_size;
-    train.octets_last = packet.ip.length - (packet.count - 1) * packet.segment_size;
-  }
-  train.octets_last = packet.count > 1 ? train.octets_last : train.octets_each;
-  const std::uint32_t conforming = police(rules, pdr, train, now_.steady_ns);
-  if (conforming < packet.count) counters_.drop(Drop::Rate, packet.count - conforming);
-  if (conforming == 0) return;
+  const Train train = train_of(packet);
   Train passing = train;
-  if (conforming < train.count) passing = {conforming, train.octets_each, train.octets_each};
-  const std::uint32_t counted = count(rules, pdr, passing, now_, *this);
-  if (counted < conforming) counters_.drop(Drop::Quota, conforming - counted);
-  if (counted == 0) return;
+  const auto go_on = [&](std::uint32_t packets, Drop why) {
+    if (packets == passing.count) return true;
+    drop(rules, pdr, why, passing, packets);
+    passing = {packets, train.octets_each, train.octets_each};
+    return packets > 0;
+  };
+  if (!go_on(count(rules, pdr, Place::BeforeQos, passing, now_, *this), Drop::Quota) ||
+      !go_on(police(rules, pdr, passing, now_.steady_ns), Drop::Rate) ||
+      !go_on(count(rules, pdr, Place::AfterQos, passing, now_, *this), Drop::Quota)) {
+    return;
+  }
+  const std::uint32_t counted = passing.count;
   counters_.add(pdr.uplink ? Tally::UplinkPackets : Tally::DownlinkPackets, counted);
   counters_.add(pdr.uplink ? Tally::UplinkOctets : Tally::DownlinkOctets, train.octets(counted));
   if (counted < packet.count) {
@@ -243,8 +258,8 @@ void Forwarder::finish() {
   batch_.flush();
 }
 
-void Forwarder::limit_reached(UrrState& urr, bool block) {
-  tell(LimitHit{urr.seid, urr.id, block});
+void Forwarder::limit_reached(UrrState& urr, dataplane::LimitReached::Limit limit) {
+  tell(LimitHit{urr.seid, urr.id, limit});
 }
 void Forwarder::traffic_started(UrrState& urr, std::int64_t wall_ns) {
   tell(Started{urr.seid, urr.id, wall_ns});

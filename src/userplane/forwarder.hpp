@@ -74,6 +74,8 @@ class Forwarder : private LimitSink {
   /// Control thread's forwarder: a packet that waited meets the rules of now. It doesn't queue
   /// behind others.
   void replay(Session& session, std::span<std::uint8_t> stored);
+  /// A packet that waited, of the session of these rules, was thrown away.
+  void forget(const Snapshot& rules, const dataplane::BufferedPacket& packet);
   void send_end_marker(const Tunnel& tunnel);
   void send(const DatagramSource& to, std::uint16_t port, std::span<const std::uint8_t> datagram);
 
@@ -98,6 +100,9 @@ class Forwarder : private LimitSink {
   void to_owner(Journey& journey);
   bool try_forward(Session& session, Journey& journey);
   void apply(const Snapshot& rules, const PdrEntry& pdr, Journey& journey);
+  /// All but the first `passing` packets.
+  void drop(const Snapshot& rules, const PdrEntry& pdr, Drop why, const Train& train,
+            std::uint32_t passing = 0);
   void forward(const Snapshot& rules, const PdrEntry& pdr, const FarEntry& far, Journey& journey);
   void to_n6(Journey& journey);
   bool turn_to_ue(Journey& journey);
@@ -118,7 +123,7 @@ class Forwarder : private LimitSink {
   [[nodiscard]] bool may_send_error_indication(std::uint32_t teid, const DatagramSource& source);
 
   // LimitSink
-  void limit_reached(UrrState& urr, bool block) override;
+  void limit_reached(UrrState& urr, dataplane::LimitReached::Limit limit) override;
   void traffic_started(UrrState& urr, std::int64_t wall_ns) override;
   void tell(const PacketEvent& event);
 

@@ -1,5 +1,6 @@
 // Packets that wait (TS 29.244 5.2.3). They are stored as they came, behind a note of how, and meet
 // the rules anew when they are let go: they are policed, counted and sent by the rules of then.
+#include <algorithm>
 #include <cstring>
 
 #include "forwarder.hpp"
@@ -51,10 +52,11 @@ void Forwarder::store(const Snapshot& rules, const PdrEntry& pdr, const FarEntry
   const auto suggested =
       far.suggested == 0xffff ? std::nullopt : std::optional<std::size_t>{far.suggested};
   for (std::uint32_t i = 0; i < journey.packet.count; ++i) {
-    const std::uint64_t dropped = shared_.buffer.dropped();
+    std::vector<dataplane::BufferedPacket> gone;
     const auto outcome = shared_.buffer.push(
-        rules.seid, far.id, {.pdr = pdr.id, .octets = stored_form(journey, i)}, suggested);
-    counters_.drop(Drop::BufferFull, shared_.buffer.dropped() - dropped);
+        rules.seid, far.id, {.pdr = pdr.id, .octets = stored_form(journey, i)}, suggested, &gone);
+    counters_.drop(Drop::BufferFull, gone.size());
+    for (const dataplane::BufferedPacket& packet : gone) forget(rules, packet);
     if (outcome == dataplane::PacketBuffer::Outcome::NewestDropped) continue;
     counters_.add(Tally::Buffered);
     far.state->holding.store(true, std::memory_order_release);
@@ -65,6 +67,12 @@ void Forwarder::store(const Snapshot& rules, const PdrEntry& pdr, const FarEntry
     tell(HeldFirst{rules.seid, far.id, pdr.id, qfi,
                    static_cast<std::uint8_t>(journey.packet.ip.tos >> 2U)});
   }
+}
+
+void Forwarder::forget(const Snapshot& rules, const dataplane::BufferedPacket& packet) {
+  const auto pdr = std::ranges::find(rules.pdrs, packet.pdr, &PdrEntry::id);
+  if (pdr == rules.pdrs.end()) return;
+  count_dropped(rules, *pdr, 1, packet.octets.size() - sizeof(StoredNote), *this);
 }
 
 void Forwarder::replay(Session& session, std::span<std::uint8_t> stored) {

@@ -64,12 +64,14 @@ void add(UrrState& urr, bool uplink, std::uint64_t octets, std::uint32_t packets
   direction.packets.fetch_add(packets, std::memory_order_relaxed);
 }
 
-void check_limit(UrrState& urr, ArmedLimit& limit, bool block, LimitSink& sink) {
+using Limit = dataplane::LimitReached::Limit;
+
+void check_limit(UrrState& urr, ArmedLimit& limit, Limit kind, LimitSink& sink) {
   const std::uint64_t up = urr.uplink.octets.load(std::memory_order_seq_cst);
   const std::uint64_t down = urr.downlink.octets.load(std::memory_order_seq_cst);
   if (!within(limit, up, down, 0)) return;
-  if (block) urr.blocked.store(true, std::memory_order_release);
-  if (limit.armed.exchange(false, std::memory_order_acq_rel)) sink.limit_reached(urr, block);
+  if (kind == Limit::Block) urr.blocked.store(true, std::memory_order_release);
+  if (limit.armed.exchange(false, std::memory_order_acq_rel)) sink.limit_reached(urr, kind);
 }
 
 void count_with_care(UrrState& urr, bool uplink, std::uint32_t octets, const Instant& now,
@@ -80,9 +82,11 @@ void count_with_care(UrrState& urr, bool uplink, std::uint32_t octets, const Ins
       urr.start_wanted.exchange(false, std::memory_order_acq_rel)) {
     sink.traffic_started(urr, now.wall_ns);
   }
-  check_limit(urr, urr.notify, false, sink);
-  check_limit(urr, urr.block, true, sink);
+  check_limit(urr, urr.notify, Limit::Notify, sink);
+  check_limit(urr, urr.block, Limit::Block, sink);
 }
+
+bool is_used_up(const UrrState* urr) { return urr->blocked.load(std::memory_order_acquire); }
 
 }  // namespace
 
@@ -105,11 +109,14 @@ std::uint32_t police(const Snapshot& rules, const PdrEntry& pdr, const Train& tr
   return passing;
 }
 
-std::uint32_t count(const Snapshot& rules, const PdrEntry& pdr, const Train& train,
+std::uint32_t count(const Snapshot& rules, const PdrEntry& pdr, Place place, const Train& train,
                     const Instant& now, LimitSink& sink) {
-  if (pdr.urrs.count == 0) return train.count;
-  UrrState* const* first = &rules.urrs[pdr.urrs.first];
-  UrrState* const* last = first + pdr.urrs.count;
+  const std::uint16_t before = pdr.urrs_before_qos.count;
+  const bool behind = place == Place::AfterQos;
+  const std::size_t urrs = behind ? pdr.urrs.count - before : before;
+  if (urrs == 0) return train.count;
+  UrrState* const* first = &rules.urrs[pdr.urrs.first] + (behind ? before : 0);
+  UrrState* const* last = first + urrs;
   const std::uint64_t octets = train.octets(train.count);
   if (std::none_of(first, last, [&](const UrrState* urr) { return needs_care(*urr, octets); })) {
     std::for_each(first, last, [&](UrrState* urr) {
@@ -119,7 +126,7 @@ std::uint32_t count(const Snapshot& rules, const PdrEntry& pdr, const Train& tra
     return train.count;
   }
   for (std::uint32_t i = 0; i < train.count; ++i) {
-    if (is_blocked(rules, pdr)) return i;
+    if (std::any_of(first, last, is_used_up)) return i;
     std::for_each(first, last, [&](UrrState* urr) {
       count_with_care(*urr, pdr.uplink, train.octets_at(i), now, sink);
     });
@@ -127,12 +134,31 @@ std::uint32_t count(const Snapshot& rules, const PdrEntry& pdr, const Train& tra
   return train.count;
 }
 
+void count_dropped(const Snapshot& rules, const PdrEntry& pdr, std::uint64_t packets,
+                   std::uint64_t octets, LimitSink& sink) {
+  if (pdr.uplink || packets == 0) return;
+  for (std::size_t i = 0; i < pdr.urrs.count; ++i) {
+    UrrState& urr = *rules.urrs[pdr.urrs.first + i];
+    DropWatch* const drops = urr.drops.load(std::memory_order_acquire);
+    if (drops == nullptr) continue;
+    const auto add = [](std::atomic<std::uint64_t>& count, std::uint64_t more) {
+      return count.fetch_add(more, std::memory_order_seq_cst) + more;
+    };
+    const std::uint64_t all_packets = add(drops->count.packets, packets);
+    const std::uint64_t all_octets = add(drops->count.octets, octets);
+    const bool reached = all_packets >= drops->packets.load(std::memory_order_relaxed) ||
+                         all_octets >= drops->octets.load(std::memory_order_relaxed);
+    if (reached && drops->armed.load(std::memory_order_acquire) &&
+        drops->armed.exchange(false, std::memory_order_acq_rel)) {
+      sink.limit_reached(urr, Limit::Dropped);
+    }
+  }
+}
+
 bool is_blocked(const Snapshot& rules, const PdrEntry& pdr) {
   if (pdr.urrs.count == 0) return false;
   UrrState* const* first = &rules.urrs[pdr.urrs.first];
-  return std::any_of(first, first + pdr.urrs.count, [](const UrrState* urr) {
-    return urr->blocked.load(std::memory_order_acquire);
-  });
+  return std::any_of(first, first + pdr.urrs.count, is_used_up);
 }
 
 }  // namespace upf::userplane

@@ -34,7 +34,7 @@ struct Instant {
 class LimitSink {
  public:
   virtual ~LimitSink() = default;
-  virtual void limit_reached(UrrState& urr, bool block) = 0;
+  virtual void limit_reached(UrrState& urr, dataplane::LimitReached::Limit limit) = 0;
   virtual void traffic_started(UrrState& urr, std::int64_t wall_ns) = 0;
 };
 
@@ -43,10 +43,16 @@ class LimitSink {
 [[nodiscard]] std::uint32_t police(const Snapshot& rules, const PdrEntry& pdr, const Train& train,
                                    std::int64_t steady_ns);
 
-/// Counts the packets on all URRs of the PDR, exact to the packet where a limit blocks: the packet
-/// that reaches it still passes, the next doesn't. Returns how many pass.
-[[nodiscard]] std::uint32_t count(const Snapshot& rules, const PdrEntry& pdr, const Train& train,
-                                  const Instant& now, LimitSink& sink);
+/// Counts the packets on the PDR's URRs that count before its rates have dropped some, or on those
+/// that count behind them, exact to the packet where a limit blocks: the packet that reaches it
+/// still passes, the next doesn't. Returns how many pass.
+enum class Place : std::uint8_t { BeforeQos, AfterQos };
+[[nodiscard]] std::uint32_t count(const Snapshot& rules, const PdrEntry& pdr, Place place,
+                                  const Train& train, const Instant& now, LimitSink& sink);
+
+/// Packets of a PDR that were dropped, whatever for.
+void count_dropped(const Snapshot& rules, const PdrEntry& pdr, std::uint64_t packets,
+                   std::uint64_t octets, LimitSink& sink);
 
 /// Whether a URR's used-up limit closes the PDR.
 [[nodiscard]] bool is_blocked(const Snapshot& rules, const PdrEntry& pdr);

@@ -23,7 +23,7 @@ struct HeldFirst {
 struct LimitHit {
   Seid seid{};
   UrrId urr{};
-  bool block{};
+  dataplane::LimitReached::Limit limit{};
 };
 struct Started {
   Seid seid{};

@@ -217,22 +217,24 @@ void SessionKeeper::send_end_markers(const dataplane::Change& change, const Snap
 void SessionKeeper::settle_buffers(const dataplane::Change& change, Session& session,
                                    const Snapshot& before, const Snapshot& after) {
   for (const FarEntry& old : before.fars) {
-    if (far_of(after.fars, old.id) == nullptr) drop_buffered(session.seid, old.id, nullptr);
+    if (far_of(after.fars, old.id) == nullptr) drop_buffered(after, old.id, nullptr);
   }
   for (const FarEntry& far : after.fars) {
     if (!far.state->holding.load(std::memory_order_acquire)) continue;
     const bool lost = far.way == Way::Drop || far.way == Way::Nowhere;
     if (lost || names(change.drop_buffered, far.id)) {
-      drop_buffered(session.seid, far.id, far.state);
+      drop_buffered(after, far.id, far.state);
     } else if (leads_on(far.way)) {
       drain(session, far);
     }
   }
 }
 
-void SessionKeeper::drop_buffered(Seid seid, FarId far, FarState* state) {
+void SessionKeeper::drop_buffered(const Snapshot& rules, FarId far, FarState* state) {
   const std::lock_guard lock{shared_.buffer_mutex};
-  forwarder_.counters().drop(Drop::BufferDropped, shared_.buffer.drop(seid, far));
+  const auto gone = shared_.buffer.drop(rules.seid, far);
+  forwarder_.counters().drop(Drop::BufferDropped, gone.size());
+  for (const dataplane::BufferedPacket& packet : gone) forwarder_.forget(rules, packet);
   if (state != nullptr) state->holding.store(false, std::memory_order_release);
 }
 

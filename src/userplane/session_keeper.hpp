@@ -94,7 +94,7 @@ class SessionKeeper {
                         const Snapshot& after);
   void settle_buffers(const dataplane::Change& change, Session& session, const Snapshot& before,
                       const Snapshot& after);
-  void drop_buffered(Seid seid, FarId far, FarState* state);
+  void drop_buffered(const Snapshot& rules, FarId far, FarState* state);
   void drain(Session& session, const FarEntry& far);
   std::vector<dataplane::Reading> take_readings(const dataplane::Change& change,
                                                 const Session& session, const States& after);

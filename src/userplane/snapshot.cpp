@@ -240,10 +240,14 @@ class Compiler {
 
   void add_meters(const rules::Pdr& pdr, PdrEntry& entry) {
     const auto first_urr = mark(out_.urrs);
-    for (const UrrId id : pdr.urrs) {
-      const rules::Urr* urr = rules::find(rules_.urrs, id);
-      entry.blocked = entry.blocked || urr->blocked;
-      out_.urrs.push_back(states_.urrs[static_cast<std::size_t>(urr - rules_.urrs.data())]);
+    for (const bool before_qos : {true, false}) {
+      for (const UrrId id : pdr.urrs) {
+        const rules::Urr* urr = rules::find(rules_.urrs, id);
+        if (urr->before_qos != before_qos) continue;
+        entry.blocked = entry.blocked || urr->blocked;
+        out_.urrs.push_back(states_.urrs[static_cast<std::size_t>(urr - rules_.urrs.data())]);
+      }
+      if (before_qos) entry.urrs_before_qos = since(out_.urrs, first_urr);
     }
     entry.urrs = since(out_.urrs, first_urr);
     const auto first_rate = mark(out_.rates);

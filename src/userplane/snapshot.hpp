@@ -144,6 +144,7 @@ struct PdrEntry {
   Range framed{};
   Range filters{};
   Range urrs{};
+  Range urrs_before_qos{};  ///< the first of `urrs`
   Range rates{};
   bool operator==(const PdrEntry&) const = default;
 };

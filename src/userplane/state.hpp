@@ -35,6 +35,17 @@ struct ArmedLimit {
   rules::Volume base{};                       ///< control thread's: the counts at arming
 };
 
+/// Downlink packets of a URR's PDRs that were dropped, and how many of them are to be told.
+struct DropWatch {
+  Count count{};
+  std::atomic<std::uint64_t> packets{kNoLimit};  ///< limits, absolute
+  std::atomic<std::uint64_t> octets{kNoLimit};
+  std::atomic<bool> armed{};
+  std::optional<std::uint32_t> generation{};  ///< control thread's, as all below
+  std::uint64_t taken_packets{};
+  std::uint64_t taken_octets{};
+};
+
 struct UrrState {
   UrrState(Seid session, UrrId urr) : seid(session), id(urr) {}
 
@@ -49,12 +60,14 @@ struct UrrState {
   std::atomic<std::int64_t> last_ns{};
   ArmedLimit notify{};
   ArmedLimit block{};
+  std::atomic<DropWatch*> drops{};  ///< most URRs have none
 
   const Seid seid;
   const UrrId id;
   std::optional<std::uint32_t> start_generation{};  ///< control thread's, as all below
   rules::Volume taken_octets{};
   rules::Volume taken_packets{};
+  std::unique_ptr<DropWatch> own_drops{};
   std::unique_ptr<UrrState> next{};
 };
 

@@ -45,6 +45,34 @@ bool is_reached(const UrrState& urr, const ArmedLimit& limit) {
          octets.downlink >= limit.downlink.load(std::memory_order_relaxed);
 }
 
+/// Whether so many were dropped is compared with what was dropped since arming.
+void arm_drops(UrrState& urr, const std::optional<rules::DropLimit>& rule) {
+  if (!rule) {
+    if (urr.own_drops) urr.own_drops->armed.store(false, std::memory_order_release);
+    return;
+  }
+  if (!urr.own_drops) urr.own_drops = std::make_unique<DropWatch>();
+  DropWatch& drops = *urr.own_drops;
+  if (drops.generation == rule->generation) return;
+  drops.armed.store(false, std::memory_order_release);
+  drops.generation = rule->generation;
+  const auto limit = [](const Count& count, auto part, const std::optional<std::uint64_t>& rest) {
+    return absolute((count.*part).load(std::memory_order_seq_cst), rest);
+  };
+  drops.packets.store(limit(drops.count, &Count::packets, rule->packets),
+                      std::memory_order_relaxed);
+  drops.octets.store(limit(drops.count, &Count::octets, rule->octets), std::memory_order_relaxed);
+  drops.armed.store(true, std::memory_order_release);
+  urr.drops.store(&drops, std::memory_order_release);
+}
+
+bool dropped_enough(const DropWatch& drops) {
+  return drops.count.packets.load(std::memory_order_seq_cst) >=
+             drops.packets.load(std::memory_order_relaxed) ||
+         drops.count.octets.load(std::memory_order_seq_cst) >=
+             drops.octets.load(std::memory_order_relaxed);
+}
+
 std::optional<WallTime> time_of(std::int64_t ns) {
   if (ns == 0) return std::nullopt;
   return WallTime{std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds{ns})};
@@ -62,6 +90,11 @@ Reading take_reading(UrrState& urr) {
   reading.octets.downlink = since(urr.downlink.octets, urr.taken_octets.downlink);
   reading.packets.uplink = since(urr.uplink.packets, urr.taken_packets.uplink);
   reading.packets.downlink = since(urr.downlink.packets, urr.taken_packets.downlink);
+  if (urr.own_drops) {
+    DropWatch& drops = *urr.own_drops;
+    reading.dropped_packets = since(drops.count.packets, drops.taken_packets);
+    reading.dropped_octets = since(drops.count.octets, drops.taken_octets);
+  }
   reading.first_packet = time_of(urr.first_ns.exchange(0, std::memory_order_relaxed));
   if (reading.first_packet) {
     reading.last_packet = time_of(urr.last_ns.load(std::memory_order_relaxed));
@@ -77,6 +110,7 @@ void SessionKeeper::arm(const dataplane::Change& change, const States& states) {
     if (arm_limit(urr, urr.block, rule.block_at) || !rule.block_at) {
       urr.blocked.store(false, std::memory_order_release);
     }
+    arm_drops(urr, rule.notify_dropped);
     if (rule.notify_start && urr.start_generation != rule.start_generation) {
       urr.start_generation = rule.start_generation;
       urr.start_wanted.store(true, std::memory_order_relaxed);
@@ -133,15 +167,24 @@ void SessionKeeper::on_limit(const LimitHit& hit, std::vector<dataplane::Event>&
   if (session == nullptr) return;  // its last reading had everything
   UrrState* const urr = session->urrs.find(hit.urr);
   if (urr == nullptr) return;
-  const ArmedLimit& limit = hit.block ? urr->block : urr->notify;
+  using Kind = dataplane::LimitReached::Limit;
+  if (hit.limit == Kind::Dropped) {
+    const DropWatch& drops = *urr->own_drops;
+    if (drops.armed.load(std::memory_order_acquire) || !dropped_enough(drops)) return;
+    out.push_back(dataplane::LimitReached{.seid = hit.seid,
+                                          .limit = hit.limit,
+                                          .generation = *drops.generation,
+                                          .reading = take_reading(*urr)});
+    return;
+  }
+  const ArmedLimit& limit = hit.limit == Kind::Block ? urr->block : urr->notify;
   // The limit may have been replaced since: then it is armed, or not reached.
   if (!limit.generation || limit.armed.load(std::memory_order_acquire) ||
       !is_reached(*urr, limit)) {
     return;
   }
-  using Kind = dataplane::LimitReached::Limit;
   out.push_back(dataplane::LimitReached{.seid = hit.seid,
-                                        .limit = hit.block ? Kind::Block : Kind::Notify,
+                                        .limit = hit.limit,
                                         .generation = *limit.generation,
                                         .reading = take_reading(*urr)});
 }

@@ -686,6 +686,50 @@ TEST_P(DataPlaneContract, AUsedUpQuotaBlocksAndANewOneReopens) {
   expect_gtpu(to_ue());
 }
 
+// Dropped DL Traffic Threshold, TS 29.244 8.2.49: refused where nobody counts.
+TEST_P(DataPlaneContract, DroppedDownlinkPacketsAreToldOfAtTheirThreshold) {
+  rules::SessionRules rules = metered(usual());
+  rules.urrs[0].notify_dropped = rules::DropLimit{.generation = 1, .packets = 3};
+  far(rules, kDownlinkFar).action = {.drop = true};
+  if (!world_->has(Trait::CountsDrops)) {
+    const auto refused = step(rules);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, dataplane::Failure::Kind::Unsupported);
+    EXPECT_EQ(refused.error().rule, dataplane::RuleId{kUrr});
+    return;
+  }
+  install(rules);
+  const auto expect_told = [&](std::uint32_t generation) {
+    EXPECT_TRUE(out().empty());
+    const auto events = world_->events();
+    ASSERT_EQ(events.size(), 1U);
+    const auto& limit = std::get<dataplane::LimitReached>(events[0]);
+    EXPECT_EQ(limit.limit, dataplane::LimitReached::Limit::Dropped);
+    EXPECT_EQ(limit.generation, generation);
+    EXPECT_EQ(limit.reading.urr, kUrr);
+    EXPECT_GE(limit.reading.dropped_packets, 1U);
+    EXPECT_EQ(limit.reading.octets.downlink, 0U);  // dropped is not used
+  };
+  for (int i = 0; i < 4; ++i) up(to_network());
+  EXPECT_EQ(out().size(), 4U);
+  for (int i = 0; i < 2; ++i) down(to_ue());
+  expect_nothing();
+  EXPECT_TRUE(world_->events().empty());
+  down(to_ue());
+  expect_told(1);
+  down(to_ue());  // once
+  expect_nothing();
+  EXPECT_TRUE(world_->events().empty());
+  rules.urrs[0].notify_dropped =
+      rules::DropLimit{.generation = 2, .octets = 2 * build(to_ue()).size()};
+  install(rules);
+  down(to_ue());
+  expect_nothing();
+  EXPECT_TRUE(world_->events().empty());
+  down(to_ue());
+  expect_told(2);
+}
+
 TEST_P(DataPlaneContract, TheEngineBlocksAndUnblocks) {
   rules::SessionRules rules = metered(usual());
   rules.urrs[0].blocked = true;

@@ -183,10 +183,10 @@ class FakePlane : public dataplane::DataPlane {
     const Direction direction = direction_of(*pdr);
     const rules::Far* far = rules::find(session.rules.fars, pdr->far);
     if (far->action.drop || !gates_open(session, *pdr, direction) || blocked(session, *pdr)) {
-      return Fate::Dropped;
+      return drop(seid, session, *pdr, direction, octets);
     }
     if (far->action.buffer) return hold(seid, session, *pdr, *far, dscp, name);
-    if (!has_way_out(*far)) return Fate::Dropped;
+    if (!has_way_out(*far)) return drop(seid, session, *pdr, direction, octets);
     count(seid, session, *pdr, direction, octets);
     return Fate::Forwarded;
   }
@@ -197,6 +197,12 @@ class FakePlane : public dataplane::DataPlane {
     rules::Volume base{};
     bool reached{};
   };
+  struct Drops {
+    std::uint32_t generation{};
+    std::uint64_t packets{};  ///< since arming
+    std::uint64_t octets{};
+    bool reached{};
+  };
   struct Meter {
     rules::Volume octets{};   ///< since the beginning
     rules::Volume packets{};  ///< since it was last read, like the rest
@@ -205,6 +211,9 @@ class FakePlane : public dataplane::DataPlane {
     std::optional<WallTime> last{};
     std::optional<Limit> notify{};
     std::optional<Limit> block{};
+    std::optional<Drops> drops{};
+    std::uint64_t dropped_packets{};  ///< since it was last read
+    std::uint64_t dropped_octets{};
     std::optional<std::uint32_t> started{};  ///< generation whose TrafficStart was said
   };
   struct Buffer {
@@ -259,6 +268,27 @@ class FakePlane : public dataplane::DataPlane {
     return Fate::Buffered;
   }
 
+  Fate drop(Seid seid, Session& session, const rules::Pdr& pdr, Direction direction,
+            std::uint64_t octets) {
+    if (direction == Direction::Uplink) return Fate::Dropped;
+    for (const UrrId id : pdr.urrs) {
+      Meter& meter = session.meters[id];
+      const auto& limit = rules::find(session.rules.urrs, id)->notify_dropped;
+      if (!limit || !meter.drops) continue;
+      Drops& drops = *meter.drops;
+      meter.dropped_packets += 1;
+      meter.dropped_octets += octets;
+      drops.packets += 1;
+      drops.octets += octets;
+      const bool reached = (limit->packets && drops.packets >= *limit->packets) ||
+                           (limit->octets && drops.octets >= *limit->octets);
+      if (!reached || std::exchange(drops.reached, true)) continue;
+      raise(dataplane::LimitReached{seid, dataplane::LimitReached::Limit::Dropped,
+                                    limit->generation, take(id, meter)});
+    }
+    return Fate::Dropped;
+  }
+
   void count(Seid seid, Session& session, const rules::Pdr& pdr, Direction direction,
              std::uint64_t octets) {
     for (const UrrId id : pdr.urrs) {
@@ -295,6 +325,8 @@ class FakePlane : public dataplane::DataPlane {
     dataplane::Reading reading{.urr = id, .packets = meter.packets};
     reading.octets = {meter.octets.uplink - meter.taken.uplink,
                       meter.octets.downlink - meter.taken.downlink};
+    reading.dropped_packets = std::exchange(meter.dropped_packets, 0);
+    reading.dropped_octets = std::exchange(meter.dropped_octets, 0);
     reading.first_packet = std::exchange(meter.first, std::nullopt);
     reading.last_packet = std::exchange(meter.last, std::nullopt);
     meter.taken = meter.octets;
@@ -345,6 +377,11 @@ class FakePlane : public dataplane::DataPlane {
       Meter& meter = session.meters[urr.id];
       arm(meter, urr.notify_at, meter.notify);
       arm(meter, urr.block_at, meter.block);
+      if (!urr.notify_dropped) {
+        meter.drops.reset();
+      } else if (!meter.drops || meter.drops->generation != urr.notify_dropped->generation) {
+        meter.drops = Drops{.generation = urr.notify_dropped->generation};
+      }
     }
   }
 

@@ -25,6 +25,7 @@ struct Output {
 enum class Trait : std::uint8_t {
   QfiMatch,      ///< the PDI's QFIs are matched
   TrafficStart,  ///< TrafficStart events
+  CountsDrops,   ///< what is dropped is counted by URR; else such a URR is refused
 };
 
 class World {

@@ -28,6 +28,7 @@ NTP = 2208988800
 VOLUME_TRIGGERS = {"VOLTH": "volume_threshold", "VOLQU": "volume_quota", "PERIO": "periodic_reporting",
                    "TIMTH": "time_threshold", "TIMQU": "time_quota", "START": "start_of_traffic", "STOPT": "stop_of_traffic",
                    "QUHTI": "quota_holding_time", "LIUSA": "linked_usage_reporting"}
+QUVTI = {"spare": 2}, 0x08  # what scapy knows no name for: in Reporting Triggers, and in the third octet of a report's
 
 
 def volume(kind, octets, way="total"):
@@ -64,6 +65,8 @@ MIXES = {
     "VOLTH TIMTH": ("VOLTH TIMTH", [threshold(), TIME_THRESHOLD]),
     "VOLQU TIMQU": ("VOLQU TIMQU", [quota(), TIME_QUOTA]),
     "QUHTI": ("QUHTI", [quota(1 << 40), pfcp.IE_QuotaHoldingTime(time_value=1)]),
+    "QUVTI": ("QUVTI", [quota(1 << 40), pfcp.IE_NotImplemented(ietype=181, data=struct.pack("!I", 1))]),
+    "before QoS": ("VOLTH", [threshold(), pfcp.IE_MeasurementInformation(MBQE=1)]),
     "START STOPT": ("START STOPT VOLTH", [threshold(1 << 40), INACTIVE]),
     "all": ("VOLTH VOLQU PERIO TIMTH TIMQU", [threshold(), quota(), PERIOD, TIME_THRESHOLD, TIME_QUOTA]),
     "linked": ("VOLTH", [threshold()]),  # beside URR 2, which is linked to it
@@ -74,7 +77,8 @@ MIXES = {
 
 
 def triggers(names):
-    return pfcp.IE_ReportingTriggers(**{VOLUME_TRIGGERS[name]: 1 for name in names.split()})
+    flags = {VOLUME_TRIGGERS[name]: 1 for name in names.split() if name != "QUVTI"}
+    return pfcp.IE_ReportingTriggers(**flags, **(QUVTI[0] if "QUVTI" in names else {}))
 
 
 def raw_udp(source, target, payload):
@@ -125,13 +129,15 @@ class Charged:
         raised = n4.one_of(report, pfcp.IE_UsageReportTrigger)
         names = [name for name in ("PERIO", "VOLTH", "TIMTH", "QUHTI", "START", "STOPT", "IMMER", "VOLQU", "TIMQU",
                                    "LIUSA", "TERMR", "MONIT") if getattr(raised, name)]
+        if raised.extra_data[:1] and raised.extra_data[0] & QUVTI[1]:
+            names.append("QUVTI")
         self.raised.update(names)
         if n4.one_of(report, pfcp.IE_VolumeMeasurement) is not None:
             total, up, down = volumes(report)
             assert total == up + down
             self.reported[urr][0] += up
             self.reported[urr][1] += down
-        if urr == 1 and set(names) & {"VOLQU", "TIMQU", "QUHTI"}:
+        if urr == 1 and set(names) & {"VOLQU", "TIMQU", "QUHTI", "QUVTI"}:
             self.renew = True
 
     def add_answer(self, answer, kind):

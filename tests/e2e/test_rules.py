@@ -141,6 +141,37 @@ def test_gates_close_their_direction_on_n9(upf, smf, gnb, gnb2):
             assert passes() == ([0x9002] * up, [0x2001] * down), (up, down)
 
 
+def dropping(smf, *more, expect=n4.ACCEPTED):
+    return smf.establish(n4.pdr_uplink(teid=TEID, urrs=[1]), n4.pdr_downlink(urrs=[1]), n4.far_forward(1), n4.far_drop(2),
+                         pfcp.IE_CreateURR(IE_list=[
+                             pfcp.IE_URR_Id(id=1), pfcp.IE_MeasurementMethod(VOLUM=1),
+                             pfcp.IE_ReportingTriggers(dropped_dl_traffic_threshold=1), *more]), expect=expect)
+
+
+def test_dropped_downlink_packets_are_reported_at_their_threshold(upf, plane, smf, gnb, host):
+    dropping(smf).delete()  # a trigger without its value stays inactive
+    limit = pfcp.IE_DroppedDLTrafficThreshold(DLPA=1, packet_count=3)
+    if plane != "userspace":  # the module counts nothing that it drops
+        refusal = dropping(smf, limit, expect=n4.RULE_FAILURE)
+        failed = n4.one_of(refusal, pfcp.IE_FailedRuleId)
+        assert (failed.type, failed.urr_id) == (3, 1)
+        return
+    session = dropping(smf, limit)
+    for _ in range(2):
+        host.send(b"dropped")
+    assert smf.wait_report(0.3) is None
+    for packets in (1, 3):
+        for _ in range(packets):
+            host.send(b"dropped")
+        report = smf.wait_report()
+        assert report is not None, "no Session Report"
+        [usage] = n4.all_of(report.payload, pfcp.IE_UsageReport_SRR)
+        assert usage_trigger(usage) == "DROTH"
+        assert volumes(usage) == (0, 0, 0)
+    assert smf.wait_report(0.3) is None
+    session.delete()
+
+
 # cases.md 50, 53
 def test_deletion_brings_exactly_one_final_report(upf, plane, smf, gnb, host):
     session = establish(smf, n4.urr(1, threshold=1 << 40), urrs=[1], downlink=DOWNLINK)

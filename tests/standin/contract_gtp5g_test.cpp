@@ -26,7 +26,9 @@ class Gtp5gWorld : public NetnsWorld {
   bool lose_uplink() override {
     return lose_tunnel_pdrs(*gtp5g::linux_host(), ::if_nametoindex("upfgtp"), kSeid);
   }
-  [[nodiscard]] bool has(Trait trait) const override { return trait != Trait::QfiMatch; }
+  [[nodiscard]] bool has(Trait trait) const override {
+    return trait != Trait::QfiMatch && trait != Trait::CountsDrops;
+  }
   [[nodiscard]] std::uint64_t counted_octets(const Octets& t_pdu) const override {
     return gtp5g::counted_octets(t_pdu);
   }

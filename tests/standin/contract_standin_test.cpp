@@ -38,7 +38,9 @@ class StandinWorld : public World {
   bool lose_uplink() override {
     return lose_tunnel_pdrs(*standin::host_of(machine_), standin::Kernel::kIfindex, kSeid);
   }
-  [[nodiscard]] bool has(Trait trait) const override { return trait != Trait::QfiMatch; }
+  [[nodiscard]] bool has(Trait trait) const override {
+    return trait != Trait::QfiMatch && trait != Trait::CountsDrops;
+  }
   [[nodiscard]] std::uint64_t counted_octets(const Octets& t_pdu) const override {
     return gtp5g::counted_octets(t_pdu);
   }

@@ -19,6 +19,7 @@ constexpr std::uint16_t kForward = 2;
 constexpr std::uint16_t kBuffer = 4;
 constexpr std::uint8_t kUplinkClosed = 4;
 constexpr std::uint8_t kDownlinkClosed = 1;
+constexpr std::uint8_t kBeforeQos = 1;
 constexpr std::uint8_t kInactive = 2;
 constexpr std::uint8_t kCountPackets = 0x10;
 constexpr std::uint32_t kVolth = 2;
@@ -273,11 +274,10 @@ bool Kernel::police(const Pdr& pdr, std::uint64_t octets) {
 bool Kernel::count(Pdr& pdr, std::uint64_t octets, bool dropped) {
   if (octets == 0 || pdr.source_interface > 1) return true;
   const bool up = pdr.source_interface == 0;
-  const std::uint64_t volume = dropped ? 0 : octets;
-  const auto add = [&](Volumes& counter, bool packets) {
-    if (volume == 0) return;
-    (up ? counter.up : counter.down) += volume;
-    if (packets) (up ? counter.up_packets : counter.down_packets) += 1;
+  const auto add = [&](Volumes& counter, std::uint8_t info) {
+    if (dropped && (info & kBeforeQos) == 0) return;
+    (up ? counter.up : counter.down) += octets;
+    if ((info & kCountPackets) != 0) (up ? counter.up_packets : counter.down_packets) += 1;
   };
   const auto reached = [](const Volumes& counter, const Limit& limit) {
     return (limit.total != 0 && counter.up + counter.down >= limit.total && (limit.flags & 1U)) ||
@@ -296,7 +296,6 @@ bool Kernel::count(Pdr& pdr, std::uint64_t octets, bool dropped) {
     if (at == urrs_.end()) continue;
     Urr& urr = at->second;
     if ((urr.info & kInactive) != 0 || (urr.method & 2U) == 0) continue;
-    const bool packets = (urr.info & kCountPackets) != 0;
     if (urr.trigger == 0) {
       trap("a URR without a trigger: counting stops for those after it");
       break;
@@ -309,14 +308,14 @@ bool Kernel::count(Pdr& pdr, std::uint64_t octets, bool dropped) {
       continue;
     }
     if ((urr.trigger & kVolth) != 0) {
-      add(urr.threshold_count, packets);
+      add(urr.threshold_count, urr.info);
       if (reached(urr.threshold_count, urr.threshold)) say(id, urr, urr.threshold_count, kVolth);
     } else {
       if (urr.period == 0) continue;
-      add(urr.period_count[urr.active], packets);
+      add(urr.period_count[urr.active], urr.info);
     }
     if ((urr.trigger & kVolqu) != 0) {
-      add(urr.quota_count, packets);
+      add(urr.quota_count, urr.info);
       if (reached(urr.quota_count, urr.quota)) {
         say(id, urr, urr.quota_count, kVolqu);
         close_fars(id, urr);

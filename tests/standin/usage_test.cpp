@@ -292,6 +292,48 @@ TEST(Qos, ARateOfZeroLimitsNothingInItsDirection) {
   EXPECT_EQ(rig.machine->take_n6().size(), 12U);
 }
 
+// Measurement Information MBQE, TS 29.244 8.2.68: free5GC's SMF asks for both.
+TEST(Qos, VolumeIsMeasuredBeforeOrBehindIt) {
+  Rig rig;
+  rig.machine->kernel.now = [] { return TimePoint{}; };
+  auto rules = with_qer(session(), {.id = {1}, .mbr = rules::BitRate{80, 80}});
+  rules = with_urr(rules, {.id = {1}, .before_qos = true});
+  rules = with_urr(rules, {.id = {2}});
+  ASSERT_TRUE(rig.go(rules));
+  EXPECT_EQ(passing(rig, 100), 12U);
+  const auto readings = rig.plane->read_usage(rig.seid, {});
+  ASSERT_TRUE(readings.has_value());
+  EXPECT_EQ((*readings)[0].octets, (rules::Volume{0, 100'000}));
+  EXPECT_EQ((*readings)[0].packets, (rules::Volume{0, 100}));
+  EXPECT_EQ((*readings)[1].octets, (rules::Volume{0, 12'000}));
+  EXPECT_EQ((*readings)[1].packets, (rules::Volume{0, 12}));
+}
+
+// The kernel's rule is another one then; what was counted towards a limit is not forgotten.
+TEST(Qos, ALimitGoesOnWhenItsUrrMeasuresElsewhere) {
+  Rig rig;
+  auto rules = with({.id = kUrr,
+                     .notify_at = rules::VolumeLimit{1, 1000},
+                     .block_at = rules::VolumeLimit{2, 1500}});
+  ASSERT_TRUE(rig.go(rules));
+  rig.downlink(900);
+  rules.urrs[0].before_qos = true;
+  ASSERT_TRUE(rig.go(rules));
+  EXPECT_TRUE(rig.events<LimitReached>().empty());
+  rig.downlink(100);
+  auto events = rig.events<LimitReached>();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].limit, LimitReached::Limit::Notify);
+  EXPECT_EQ(events[0].reading.octets, (rules::Volume{0, 1000}));
+  rig.downlink(500);
+  events = rig.events<LimitReached>();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].limit, LimitReached::Limit::Block);
+  (void)rig.machine->take_sent();
+  rig.downlink(1);
+  EXPECT_TRUE(rig.machine->take_sent().empty());
+}
+
 TEST(Qos, WithoutAnMbrNothingIsPoliced) {
   // cases.md 42
   Rig rig;

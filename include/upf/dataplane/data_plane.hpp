@@ -26,6 +26,9 @@ struct Reading {
   UrrId urr{};
   rules::Volume octets{};
   rules::Volume packets{};
+  /// Downlink, by what is armed with a rules::DropLimit.
+  std::uint64_t dropped_packets{};
+  std::uint64_t dropped_octets{};
   std::optional<WallTime> first_packet{};  ///< where the plane knows it
   std::optional<WallTime> last_packet{};
   bool operator==(const Reading&) const = default;
@@ -80,7 +83,7 @@ struct DownlinkData {
 
 /// A limit of the URR was reached; the reading is what had not been read yet.
 struct LimitReached {
-  enum class Limit : std::uint8_t { Notify, Block };
+  enum class Limit : std::uint8_t { Notify, Block, Dropped };
   Seid seid{};
   Limit limit{};
   std::uint32_t generation{};  ///< of the limit that was reached

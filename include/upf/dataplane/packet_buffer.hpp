@@ -43,10 +43,17 @@ class PacketBuffer {
 
   explicit PacketBuffer(BufferLimits limits = {}) : limits_(limits) {}
 
-  /// `suggested`: the BAR's Suggested Buffering Packets Count; it can only lower the limit.
+  /// `suggested`: the BAR's Suggested Buffering Packets Count; it can only lower the limit. What is
+  /// dropped goes into `gone`.
   Outcome push(Seid seid, FarId far, BufferedPacket packet,
-               std::optional<std::size_t> suggested = std::nullopt) {
+               std::optional<std::size_t> suggested = std::nullopt,
+               std::vector<BufferedPacket>* gone = nullptr) {
     const std::size_t octets = packet.octets.size();
+    const auto refuse = [&] {
+      ++dropped_;
+      if (gone != nullptr) gone->push_back(std::move(packet));
+      return Outcome::NewestDropped;
+    };
     if (octets > limits_.octets_per_session || octets_ + octets > limits_.octets_in_all) {
       return refuse();
     }
@@ -57,7 +64,7 @@ class PacketBuffer {
     bool dropped = false;
     while (session.packets >= most || session.octets + octets > limits_.octets_per_session) {
       if (!limits_.drop_oldest) return refuse();
-      drop_oldest(session);
+      drop_oldest(session, gone);
       dropped = true;
     }
     auto& queue = session.queues[far];
@@ -83,12 +90,13 @@ class PacketBuffer {
     return packets;
   }
 
-  /// How many packets went.
-  std::size_t drop(Seid seid, FarId far) {
-    const std::size_t count = take(seid, far).size();
-    dropped_ += count;
-    return count;
+  /// The packets that went.
+  std::deque<BufferedPacket> drop(Seid seid, FarId far) {
+    std::deque<BufferedPacket> gone = take(seid, far);
+    dropped_ += gone.size();
+    return gone;
   }
+  /// How many packets went.
   std::size_t drop(Seid seid) {
     const auto session = sessions_.find(seid);
     if (session == sessions_.end()) return 0;
@@ -121,10 +129,6 @@ class PacketBuffer {
     std::size_t octets{};
   };
 
-  Outcome refuse() {
-    ++dropped_;
-    return Outcome::NewestDropped;
-  }
   void account(Session& session, std::size_t octets) {
     ++session.packets;
     session.octets += octets;
@@ -137,12 +141,13 @@ class PacketBuffer {
     --packets_;
     octets_ -= octets;
   }
-  void drop_oldest(Session& session) {
+  void drop_oldest(Session& session, std::vector<BufferedPacket>* gone) {
     auto oldest = session.queues.begin();
     for (auto queue = session.queues.begin(); queue != session.queues.end(); ++queue) {
       if (queue->second.front().order < oldest->second.front().order) oldest = queue;
     }
     release(session, oldest->second.front().packet.octets.size());
+    if (gone != nullptr) gone->push_back(std::move(oldest->second.front().packet));
     oldest->second.pop_front();
     if (oldest->second.empty()) session.queues.erase(oldest);
     ++dropped_;

@@ -188,16 +188,26 @@ struct VolumeLimit {
   bool operator==(const VolumeLimit&) const = default;
 };
 
+/// The same for downlink packets of the URR's PDRs that were dropped, whatever for.
+struct DropLimit {
+  std::uint32_t generation{};
+  std::optional<std::uint64_t> packets{};
+  std::optional<std::uint64_t> octets{};
+  bool operator==(const DropLimit&) const = default;
+};
+
 /// What a plane does for a URR: it counts, it says when a limit is reached and it blocks. Triggers,
 /// periods, sequence numbers and reports are the usage engine's.
 struct Urr {
   UrrId id{};
+  bool before_qos{};                       ///< counts what the MBRs then drop as well
   std::optional<VolumeLimit> notify_at{};  ///< event LimitReached (volume threshold)
   std::optional<VolumeLimit>
       block_at{};       ///< from here on packets of its PDRs are dropped; event LimitReached
   bool blocked{};       ///< the engine blocks it now (quota used up, time quota, no grant)
   bool notify_start{};  ///< event TrafficStart at the next packet, once per `start_generation`
   std::uint32_t start_generation{};
+  std::optional<DropLimit> notify_dropped{};  ///< event LimitReached
   bool operator==(const Urr&) const = default;
 };
 

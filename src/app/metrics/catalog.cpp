@@ -102,8 +102,8 @@ constexpr Family kCatalog[] = {
     {"kupf_plane_call_duration_seconds", Kind::Histogram, "call",
      "How long the data plane took for a change (gtp5g: the kernel)."},
     {"kupf_plane_events_total", Kind::Counter, "kind",
-     "Events of the data plane: downlink_data, limit_notify, limit_block, traffic_start, "
-     "error_indication, path_down, path_up, overrun."},
+     "Events of the data plane: downlink_data, limit_notify, limit_block, limit_dropped, "
+     "traffic_start, error_indication, path_down, path_up, overrun."},
     {"kupf_audit_passes_total", Kind::Counter, "outcome",
      "Audits that compared what the data plane holds with what it was given; outcome: done, failed "
      "(ended early)."},

@@ -27,7 +27,9 @@ std::string_view name_of(dataplane::Failure::Kind kind) {
 struct EventName {
   std::string_view operator()(const dataplane::DownlinkData&) const { return "downlink_data"; }
   std::string_view operator()(const dataplane::LimitReached& event) const {
-    return event.limit == dataplane::LimitReached::Limit::Notify ? "limit_notify" : "limit_block";
+    using Limit = dataplane::LimitReached::Limit;
+    if (event.limit == Limit::Dropped) return "limit_dropped";
+    return event.limit == Limit::Notify ? "limit_notify" : "limit_block";
   }
   std::string_view operator()(const dataplane::TrafficStart&) const { return "traffic_start"; }
   std::string_view operator()(const dataplane::ErrorIndication&) const {

@@ -52,10 +52,13 @@ struct EventText {
     return {event.seid, fmt::format("first packet for an idle UE, PDR {}", event.pdr.value)};
   }
   std::pair<Seid, std::string> operator()(const dataplane::LimitReached& event) const {
-    const bool block = event.limit == dataplane::LimitReached::Limit::Block;
-    return {event.seid, fmt::format("URR {}: {} reached after {} octets up, {} down",
-                                    event.reading.urr.value, block ? "quota" : "threshold",
-                                    event.reading.octets.uplink, event.reading.octets.downlink)};
+    using Limit = dataplane::LimitReached::Limit;
+    const char* const what = event.limit == Limit::Block    ? "quota"
+                             : event.limit == Limit::Notify ? "threshold"
+                                                            : "threshold of dropped packets";
+    return {event.seid,
+            fmt::format("URR {}: {} reached after {} octets up, {} down", event.reading.urr.value,
+                        what, event.reading.octets.uplink, event.reading.octets.downlink)};
   }
   std::pair<Seid, std::string> operator()(const dataplane::TrafficStart& event) const {
     return {event.seid, fmt::format("URR {}: traffic started", event.urr.value)};

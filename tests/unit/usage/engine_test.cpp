@@ -538,6 +538,64 @@ TEST_F(Engine_, LostEventsAreMadeUpForByReading) {
   EXPECT_EQ(reported_[kUrr].uplink, 1000U);
 }
 
+TEST_F(Engine_, DroppedPacketsAreReportedAtTheirThresholdEachTime) {
+  auto rule = volume_rule();
+  rule.triggers.dropped_threshold = true;
+  rule.dropped_threshold = rules::DroppedThreshold{.packets = 2};
+  rules_.pdrs[1].far = FarId{3};  // drops
+  create({rule});
+  EXPECT_EQ(send(kDl, 100), Fate::Dropped);
+  EXPECT_TRUE(news().empty());
+  send(kUl, 70);
+  send(kDl, 100);
+  auto reports = news();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].trigger, Trigger::DroppedThreshold);
+  EXPECT_EQ(reports[0].octets, (rules::Volume{70, 0}));
+  send(kDl, 100);
+  EXPECT_TRUE(news().empty());
+  send(kDl, 100);
+  EXPECT_EQ(triggers(), (Triggers{Trigger::DroppedThreshold}));
+  rule.dropped_threshold = rules::DroppedThreshold{.octets = 250};
+  update(rule, {.dropped_threshold = true});
+  send(kDl, 100);
+  send(kDl, 100);
+  EXPECT_TRUE(news().empty());
+  send(kDl, 100);
+  EXPECT_EQ(triggers(), (Triggers{Trigger::DroppedThreshold}));
+  for (int i = 0; i < 3; ++i) plane_.offer(kSeid, kDl, 100);
+  lose_events();
+  settle(engine_.on_overrun(now_, reader_));
+  EXPECT_EQ(triggers(), (Triggers{Trigger::DroppedThreshold}));
+}
+
+// n4-clients.md 3.16: a trigger without its value, and a value without its trigger.
+TEST_F(Engine_, ADroppedThresholdThatIsNotWholeStaysInactive) {
+  rules_.pdrs[1].far = FarId{3};
+  auto triggered = volume_rule();
+  triggered.triggers.dropped_threshold = true;
+  auto valued = volume_rule(UrrId{2});
+  valued.dropped_threshold = rules::DroppedThreshold{.packets = 1};
+  auto zero = volume_rule(UrrId{3});
+  zero.triggers.dropped_threshold = true;
+  zero.dropped_threshold = rules::DroppedThreshold{.packets = 0, .octets = 0};
+  create({triggered, valued, zero});
+  for (const auto& urr : installed_->urrs) EXPECT_FALSE(urr.notify_dropped) << urr.id.value;
+  for (int i = 0; i < 10; ++i) send(kDl, 100);
+  EXPECT_TRUE(news().empty());
+}
+
+TEST_F(Engine_, MeasuringBeforeQosIsThePlanesToDo) {
+  auto rule = volume_rule();
+  rule.before_qos = true;
+  create({rule});
+  EXPECT_TRUE(installed_->urrs.at(0).before_qos);
+  EXPECT_TRUE(query(kUrr)[0].before_qos);
+  rule.before_qos = false;
+  update(rule, {});
+  EXPECT_FALSE(installed_->urrs.at(0).before_qos);
+}
+
 TEST_F(Engine_, EventsOfSessionsThatAreGoneAreNoMatter) {
   (void)engine_.on_limit({.seid = Seid{5}}, now_, reader_);
   (void)engine_.on_start({.seid = Seid{5}}, now_, reader_);

@@ -502,6 +502,79 @@ TEST_F(PacketPath, PolicesToTheTightestOfItsRates) {
   EXPECT_NEAR(passed / expected, 1.0, 0.02);
 }
 
+// Measurement Information MBQE, TS 29.244 8.2.68.
+TEST_F(PacketPath, VolumeIsMeasuredBeforeOrBehindTheRates) {
+  rules::SessionRules rules = usual();
+  rules.qers = {{.id = {1}, .mbr = rules::BitRate{1, 1}}};
+  rules.urrs = {{.id = {1}, .before_qos = true}, {.id = {2}}};
+  for (rules::Pdr& p : rules.pdrs) p.qers = {{1}}, p.urrs = {{2}, {1}};
+  install(rules);
+  const Octets packet = build(to_ue());
+  for (int i = 0; i < 1000; ++i) world_.from_n6(packet);
+  const std::size_t passed = out().size();
+  EXPECT_LT(passed, 1000U);
+  const auto readings = world_.plane().read_usage(kSeid, {});
+  ASSERT_TRUE(readings);
+  EXPECT_EQ((*readings)[0].packets.downlink, 1000U);
+  EXPECT_EQ((*readings)[0].octets.downlink, 1000 * packet.size());
+  EXPECT_EQ((*readings)[1].packets.downlink, passed);
+}
+
+// The packet that reaches a limit passes, whatever else counts it.
+TEST_F(PacketPath, AQuotaBeforeQosBlocksBehindThePacketThatReachesIt) {
+  rules::SessionRules rules = usual();
+  const Octets packet = build(to_ue());
+  rules.urrs = {{.id = {1},
+                 .before_qos = true,
+                 .block_at = rules::VolumeLimit{.generation = 1, .total = 2 * packet.size()}},
+                {.id = {2}, .notify_at = rules::VolumeLimit{.generation = 1, .total = 1}}};
+  for (rules::Pdr& p : rules.pdrs) p.urrs = {{1}, {2}};
+  install(rules);
+  for (int i = 0; i < 4; ++i) world_.from_n6(packet);
+  EXPECT_EQ(out().size(), 2U);
+  const auto readings = world_.plane().read_usage(kSeid, {});
+  EXPECT_EQ((*readings)[0].packets.downlink, 2U);
+  EXPECT_EQ((*readings)[1].packets.downlink, 2U);
+}
+
+// TS 29.244 8.2.49: whatever a downlink packet of the URR's PDRs is dropped for.
+TEST_F(PacketPath, EveryDroppedDownlinkPacketCountsTowardsItsThreshold) {
+  std::uint32_t generation = 0;
+  const auto told = [&](rules::SessionRules rules, int packets) {
+    rules.urrs = {{.id = kUrr, .notify_dropped = rules::DropLimit{++generation, 3, {}}}};
+    for (rules::Pdr& p : rules.pdrs) p.urrs = {kUrr};
+    install(rules);
+    for (int i = 0; i < packets; ++i) world_.from_n6(build(to_ue()));
+    for (int i = 0; i < 10; ++i) up(build(to_network()));  // uplink doesn't
+    return world_.events().size();
+  };
+  const auto with_qer = [&](rules::Qer qer) {
+    rules::SessionRules rules = usual();
+    rules.qers = {std::move(qer)};
+    for (rules::Pdr& p : rules.pdrs) p.qers = {{1}};
+    return rules;
+  };
+  const auto shut = with_qer({.id = {1}, .uplink_open = false, .downlink_open = false});
+  EXPECT_EQ(told(shut, 2), 0U);
+  EXPECT_EQ(told(shut, 3), 1U);
+  const auto slow = with_qer({.id = {1}, .mbr = rules::BitRate{1, 1}});
+  EXPECT_EQ(told(slow, 1000), 1U);
+  rules::SessionRules nowhere = usual();
+  far(nowhere, kDownlinkFar).forwarding->outer_header.reset();
+  EXPECT_EQ(told(nowhere, 3), 1U);
+  rules::SessionRules waiting = usual();
+  waiting.bars = {{.id = {1}, .suggested_packets = 2}};
+  far(waiting, kDownlinkFar).action = {.buffer = true};
+  far(waiting, kDownlinkFar).bar = BarId{1};
+  EXPECT_EQ(told(waiting, 4), 0U);  // two wait, two went
+  waiting.bars[0].suggested_packets = 0;
+  EXPECT_EQ(told(waiting, 3), 1U);
+  waiting.bars[0].suggested_packets = 10;
+  EXPECT_EQ(told(waiting, 3), 0U);
+  far(waiting, kDownlinkFar).action = {.drop = true};
+  EXPECT_EQ(told(waiting, 0), 1U);  // what waited is thrown away: five
+}
+
 // cases.md 42: no MBR polices nothing.
 TEST_F(PacketPath, AQerWithoutMbrPolicesNothing) {
   rules::SessionRules rules = usual();
