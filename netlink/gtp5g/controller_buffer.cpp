@@ -262,6 +262,13 @@ void Controller::read_gtpu() {
 
 void Controller::on_signalling(const SocketAddress& from, wire::Bytes datagram) {
   const auto message = decode_signalling(datagram);
+  if (message && message->not_understood && message->type != gtpu::kSupportedExtensionHeaders) {
+    // 5.2.1: not the message's meaning counts then; and the answer asks for none.
+    const bool sent = parts_.gtpu->send(settings_.addresses.front(), from, 0,
+                                        encode_supported_extension_headers(message->sequence));
+    ++(sent ? counts_.gtpu_ignored : counts_.not_sent);
+    return;
+  }
   if (message && message->type == gtpu::kErrorIndication && message->unknown_teid) {
     ++counts_.error_indications;
     pending_.emplace_back(dataplane::ErrorIndication{*message->unknown_teid,

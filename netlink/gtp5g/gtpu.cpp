@@ -10,6 +10,7 @@ constexpr std::uint8_t kHasSequence = 0x02;
 constexpr std::uint8_t kHasExtension = 0x04;
 constexpr std::uint8_t kAnyOptional = 0x07;
 constexpr std::uint8_t kPduSessionContainer = 0x85;
+constexpr std::uint8_t kMustBeUnderstood = 0x80;  // of an extension header's type
 
 // Information elements, TS 29.281 table 8.1-1.
 constexpr std::uint8_t kRecovery = 14;
@@ -113,6 +114,9 @@ std::optional<SignallingMessage> decode_signalling(wire::Bytes datagram) {
     (void)body.be<std::uint8_t>();
     auto next = body.be<std::uint8_t>();
     while (next != 0 && !body.failed()) {
+      if ((next & kMustBeUnderstood) != 0 && next != kPduSessionContainer) {
+        message.not_understood = true;
+      }
       const std::size_t units = body.be<std::uint8_t>();
       if (units == 0) return std::nullopt;
       const wire::Bytes content = body.take(units * 4 - 1);

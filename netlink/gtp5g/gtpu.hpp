@@ -43,6 +43,7 @@ struct SignallingMessage {
   /// Error Indication (7.3.1): the tunnel that the sender doesn't know.
   std::optional<Teid> unknown_teid{};
   std::optional<IpAddress> unknown_peer{};
+  bool not_understood{};  ///< an extension header that we don't know demands to be (5.2.1)
 };
 /// None if it can't be GTP-U version 1.
 [[nodiscard]] std::optional<SignallingMessage> decode_signalling(wire::Bytes datagram);

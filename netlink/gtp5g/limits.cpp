@@ -34,6 +34,9 @@ const std::vector<Limitation>& limitations() {
       {"Several MBRs on a PDR", Narrowed, "the tighter one is policed, a warning"},
       {"QFI in the PDI", Narrowed, "not matched; a warning where nothing else differs"},
       {"QFI 0", Narrowed, "sent without a PDU Session Container"},
+      {"Unknown TEID", Narrowed, "dropped by the module: no Error Indication is sent"},
+      {"Extension headers that must be understood", Narrowed,
+       "passed over in G-PDUs; other messages get a Supported Extension Headers Notification"},
       {"Fragments and IP options", Narrowed, "ports are read at a fixed place"},
   };
   return table;

@@ -106,6 +106,21 @@ TEST(Idle, WaitsForTheBarsDelayAndKeepsToItsCount) {
   EXPECT_EQ(told.size(), 1U);
 }
 
+TEST(Idle, AFullBufferLosesItsOldestOrItsNewestAsConfigured) {
+  // cases.md 54
+  for (const bool oldest : {true, false}) {
+    Rig rig{{.buffer = {.packets_per_session = 2, .drop_oldest = oldest}}};
+    ASSERT_TRUE(rig.go(idle(base())));
+    for (const std::size_t payload : {1U, 2U, 3U}) rig.downlink(payload);
+    (void)rig.events<DownlinkData>();
+    ASSERT_TRUE(rig.go(base()));
+    const auto sent = rig.machine->take_sent();
+    ASSERT_EQ(sent.size(), 2U);
+    EXPECT_EQ(inner_size(sent[0]), oldest ? 2U : 1U);
+    EXPECT_EQ(inner_size(sent[1]), oldest ? 3U : 2U);
+  }
+}
+
 TEST(Idle, DropAndDropBufferedThrowAway) {
   Rig rig;
   ASSERT_TRUE(rig.go(idle(base())));
@@ -248,6 +263,56 @@ TEST(Signalling, ErrorIndicationIsHandedUp) {
     rig.machine->kernel.receive_datagram({kGnb, 2152}, kN3, wire::Bytes{message}.first(size));
     EXPECT_TRUE(rig.events<dataplane::ErrorIndication>().empty()) << "cut at " << size;
   }
+}
+
+// TS 29.281 5.2.1 and 7.2.3, as far as messages reach the daemon: the module passes over what
+// extension headers a G-PDU has.
+TEST(Signalling, AnExtensionHeaderThatMustBeUnderstoodIsAnsweredWithThoseThatAre) {
+  Rig rig;
+  ASSERT_TRUE(rig.go(base()));
+  wire::Octets message{0x36, 26, 0,    20,   0,    0,    0,    0,    0x12, 0x34, 0,  0xc3, 1, 0,
+                       0,    0,  0x10, 0xaa, 0xbb, 0xcc, 0xdd, 0x85, 0x00, 4,    10, 0,    3, 2};
+  rig.machine->kernel.receive_datagram({kGnb, 2152}, kN3, message);
+  EXPECT_TRUE(rig.events<dataplane::ErrorIndication>().empty());
+  const auto sent = rig.machine->take_sent();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].to, (SocketAddress{kGnb, 2152}));
+  EXPECT_EQ(sent[0].octets,
+            (wire::Octets{0x32, 31, 0, 7, 0, 0, 0, 0, 0x12, 0x34, 0, 0, 141, 1, 0x85}));
+  message[11] = 0x43;  // of a kind that need not be
+  rig.machine->kernel.receive_datagram({kGnb, 2152}, kN3, message);
+  EXPECT_EQ(rig.events<dataplane::ErrorIndication>().size(), 1U);
+  message[1] = 31;  // no answer to an answer
+  message[11] = 0xc3;
+  rig.machine->kernel.receive_datagram({kGnb, 2152}, kN3, message);
+  EXPECT_TRUE(rig.events<dataplane::ErrorIndication>().empty());
+  EXPECT_TRUE(rig.machine->take_sent().empty());
+}
+
+// Events come on a multicast group and don't say of which link they are.
+TEST(Events, OfAnotherUpfOnTheHostAreNotOurs) {
+  Rig ours;
+  Rig theirs;
+  theirs.seid = {0x77};
+  const auto rules = with_urr(base(), {.id = {1}, .notify_at = rules::VolumeLimit{1, 10}});
+  const auto overhear = [&] {
+    const auto event = theirs.machine->events.take();
+    ASSERT_TRUE(event.has_value());
+    ours.machine->event(event->octets);
+  };
+  ASSERT_TRUE(ours.go(idle(rules)));
+  ASSERT_TRUE(theirs.go(idle(rules)));
+  theirs.downlink(20);
+  overhear();
+  EXPECT_TRUE(ours.events<DownlinkData>().empty());
+  EXPECT_EQ(ours.counter("waiting_packets"), 0U);
+  ASSERT_TRUE(ours.go(rules));
+  ASSERT_TRUE(theirs.go(rules));
+  theirs.downlink(20);
+  overhear();
+  EXPECT_TRUE(ours.events<dataplane::LimitReached>().empty());
+  ours.downlink(20);
+  EXPECT_EQ(ours.events<dataplane::LimitReached>().size(), 1U);
 }
 
 TEST(Events, OverrunIsSaidOnce) {
