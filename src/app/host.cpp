@@ -132,14 +132,35 @@ std::vector<std::string> Host::forwarding_faults(const config::Config& config) c
         "IPv6 forwarding is off, so packets don't get from UEs to the data network: "
         "sysctl -w net.ipv6.conf.all.forwarding=1");
   }
-  // The larger of `all` and the device's own value counts (ip-sysctl); 1 is strict.
-  if (read("proc/sys/net/ipv4/conf/all/rp_filter").starts_with("1")) {
+  if (const std::string devices = strictly_filtered(config.gtpu.ifname); !devices.empty()) {
     faults.push_back(
-        "reverse path filtering is strict, so packets whose way back is another device are "
-        "dropped: "
-        "sysctl -w net.ipv4.conf.all.rp_filter=2");
+        fmt::format("reverse path filtering is strict on {}, so packets whose way back is another "
+                    "device are dropped: sysctl -w net.ipv4.conf.all.rp_filter=2",
+                    devices));
   }
   return faults;
+}
+
+/// The larger of `all` and the device's own value counts (ip-sysctl); 1 is strict. A link that is
+/// yet to be made will have the value of `default`.
+std::string Host::strictly_filtered(const std::string& link) const {
+  const fs::path conf = root_ + "proc/sys/net/ipv4/conf";
+  const auto value = [&](const std::string& device) {
+    const std::string text = read("proc/sys/net/ipv4/conf/" + device + "/rp_filter");
+    return text.empty() ? '0' : text.front();
+  };
+  const char all = value("all");
+  const auto strict = [&](char own) { return std::max(own, all) == '1'; };
+  std::vector<std::string> devices;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(conf, error)) {
+    const std::string device = entry.path().filename().string();
+    const bool is_device = device != "all" && device != "default" && device != "lo";
+    if (is_device && strict(value(device))) devices.push_back(device);
+  }
+  if (!fs::exists(conf / link, error) && strict(value("default"))) devices.push_back(link);
+  std::ranges::sort(devices);
+  return fmt::format("{}", fmt::join(devices, ", "));
 }
 
 Result<void, std::string> Host::enable_forwarding() const {

@@ -29,6 +29,7 @@ class Host {
 
  private:
   [[nodiscard]] std::string read(const std::string& path) const;
+  [[nodiscard]] std::string strictly_filtered(const std::string& link) const;
 
   std::string root_;
 };

@@ -93,6 +93,37 @@ TEST_F(FakeRoot, NamesWhatKeepsPacketsFromFlowing) {
   EXPECT_TRUE(host.forwarding_faults(sample(kN4, kPool)).empty());
 }
 
+// The larger of two values counts, so that neither alone says what holds for a device.
+TEST_F(FakeRoot, NamesTheDevicesThatFilterTheReversePathStrictly) {
+  const auto conf = [&](const std::string& device, const char* value) {
+    put("proc/sys/net/ipv4/conf/" + device + "/rp_filter", value);
+  };
+  put("proc/sys/net/ipv4/ip_forward", "1\n");
+  const auto named = [&]() -> std::string {
+    const auto faults = Host{root_}.forwarding_faults(sample(kN4, kPool));
+    if (faults.empty()) return {};
+    const std::string& text = faults.front();
+    const std::string before = "is strict on ";
+    const auto at = text.find(before) + before.size();
+    return text.substr(at, text.find(", so ") - at);
+  };
+  conf("all", "0\n");
+  conf("default", "0\n");
+  conf("lo", "1\n");
+  conf("n3", "1\n");
+  conf("n6", "2\n");
+  conf("n9", "0\n");
+  EXPECT_EQ(named(), "n3");
+  conf("all", "1\n");
+  EXPECT_EQ(named(), "n3, n9, upfgtp");  // the last of them isn't there yet
+  conf("default", "2\n");
+  EXPECT_EQ(named(), "n3, n9");
+  conf("upfgtp", "1\n");
+  EXPECT_EQ(named(), "n3, n9, upfgtp");
+  conf("all", "2\n");
+  EXPECT_EQ(named(), "");
+}
+
 // cases.md 31: where an address is needed, a name is resolved once at start; the Node ID never.
 TEST(ResolveNames, LooksUpWhereItListensAndNothingElse) {
   const auto config = sample("addr: localhost, nodeID: upf.invalid, peers: [smf.invalid]", kPool);
