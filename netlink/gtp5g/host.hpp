@@ -56,6 +56,8 @@ class Host {
   Host& operator=(const Host&) = delete;
   virtual ~Host() = default;
 
+  /// The release of the running kernel, if it is seen that no gtp5g module was built for it.
+  [[nodiscard]] virtual std::optional<std::string> kernel_without_module() = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<netlink::Transport>, std::string>
   open_requests() = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<netlink::Transport>, std::string> open_events(

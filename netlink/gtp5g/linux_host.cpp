@@ -10,12 +10,14 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 
 #include "netlink/genl_socket.hpp"
 #include "netlink/gtp5g/attrs.hpp"
@@ -212,6 +214,7 @@ std::string why_no_link(const std::string& name, int error) {
 
 class LinuxHost final : public Host {
  public:
+  [[nodiscard]] std::optional<std::string> kernel_without_module() override;
   [[nodiscard]] Result<std::unique_ptr<Transport>, std::string> open_requests() override {
     return request_socket(NETLINK_GENERIC);
   }
@@ -234,6 +237,17 @@ class LinuxHost final : public Host {
   static int run(const Request& request);
   static std::optional<std::string> kind_of(std::uint32_t index);
 };
+
+std::optional<std::string> LinuxHost::kernel_without_module() {
+  utsname kernel{};
+  if (::uname(&kernel) != 0) return std::nullopt;
+  std::ifstream modules{std::string{"/lib/modules/"} + kernel.release + "/modules.dep"};
+  if (!modules) return std::nullopt;  // a container doesn't see them
+  for (std::string line; std::getline(modules, line);) {
+    if (line.find("gtp5g.ko") != std::string::npos) return std::nullopt;
+  }
+  return kernel.release;
+}
 
 int LinuxHost::run(const Request& request) {
   auto transport = request_socket(NETLINK_ROUTE);

@@ -8,7 +8,11 @@ namespace {
 
 std::string text_of(int error) { return std::strerror(error); }
 
-std::string why_no_family(int error) {
+std::string why_no_family(int error, const std::optional<std::string>& kernel_without_module) {
+  if (error == ENOENT && kernel_without_module) {
+    return "the gtp5g kernel module is not built for the running kernel, " +
+           *kernel_without_module + ": build and load it, or set gtpu.forwarder to userspace";
+  }
   if (error == ENOENT) {
     return "the gtp5g kernel module is not loaded: load it (modprobe gtp5g), or set "
            "gtpu.forwarder to userspace";
@@ -25,10 +29,11 @@ SafeSocket::SafeSocket(std::unique_ptr<netlink::RequestSocket> socket, netlink::
     : socket_(std::move(socket)), family_(std::move(family)) {}
 
 Result<std::unique_ptr<SafeSocket>, std::string> SafeSocket::open(
-    std::unique_ptr<netlink::Transport> transport) {
+    std::unique_ptr<netlink::Transport> transport,
+    const std::optional<std::string>& kernel_without_module) {
   auto socket = std::make_unique<netlink::RequestSocket>(std::move(transport));
   auto family = netlink::resolve_family(*socket, kFamilyName);
-  if (!family) return failure(why_no_family(family.error()));
+  if (!family) return failure(why_no_family(family.error(), kernel_without_module));
   return std::unique_ptr<SafeSocket>{new SafeSocket{std::move(socket), std::move(*family)}};
 }
 

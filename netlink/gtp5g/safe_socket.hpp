@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +21,11 @@ class SafeSocket {
     std::string detail{};
   };
 
-  /// Resolves the family too. The error is for the operator.
+  /// Resolves the family too. The error is for the operator; `kernel_without_module` is the running
+  /// kernel's release where it is known that no module was built for it.
   [[nodiscard]] static Result<std::unique_ptr<SafeSocket>, std::string> open(
-      std::unique_ptr<netlink::Transport> transport);
+      std::unique_ptr<netlink::Transport> transport,
+      const std::optional<std::string>& kernel_without_module);
 
   /// All of them, in order, or none of them if one must not be sent. After a Transport failure the
   /// socket makes no more calls: whatever hangs in the kernel would hang the more.

@@ -98,7 +98,8 @@ Result<Parts, std::string> start_up(const Settings& settings, std::unique_ptr<Ho
   auto requests = parts.host->open_requests();
   if (!requests) return failure(requests.error());
   auto socket = SafeSocket::open(
-      std::make_unique<netlink::WatchedTransport>(std::move(*requests), settings.call_timeout));
+      std::make_unique<netlink::WatchedTransport>(std::move(*requests), settings.call_timeout),
+      parts.host->kernel_without_module());
   if (!socket) return failure(socket.error());
   parts.socket = std::move(*socket);
 

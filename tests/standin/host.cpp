@@ -121,6 +121,9 @@ class StandinHost final : public gtp5g::Host {
  public:
   explicit StandinHost(std::shared_ptr<Machine> machine) : machine_(std::move(machine)) {}
 
+  [[nodiscard]] std::optional<std::string> kernel_without_module() override {
+    return machine_->without_module;
+  }
   [[nodiscard]] Result<std::unique_ptr<netlink::Transport>, std::string> open_requests() override {
     return std::unique_ptr<netlink::Transport>{std::make_unique<Requests>(machine_)};
   }

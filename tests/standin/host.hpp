@@ -85,7 +85,8 @@ class Machine : public Outputs {
   std::map<std::string, std::string> options{};
   std::optional<gtp5g::LinkRequest> link{};
   std::uint32_t interface_mtu{1500};
-  bool stale_link{};  ///< a dead process left one
+  std::optional<std::string> without_module{};  ///< a kernel's release
+  bool stale_link{};                            ///< a dead process left one
 
  private:
   std::mutex mutex_{};

@@ -39,6 +39,21 @@ TEST(Start, SaysWhatToDoWithoutTheModule) {
   EXPECT_NE(plane.error().find("modprobe gtp5g"), std::string::npos) << plane.error();
 }
 
+TEST(Start, SaysThatTheModuleIsNotBuiltForThisKernel) {
+  // cases.md 69
+  auto machine = std::make_shared<Machine>();
+  machine->without_module = "6.18.0-1-amd64";
+  EXPECT_TRUE(
+      gtp5g::Plane::open({.addresses = {kN3}}, host_of(machine)));  // it is there all the same
+  machine->kernel.loaded = false;
+  const auto plane = gtp5g::Plane::open({.addresses = {kN3}}, host_of(machine));
+  ASSERT_FALSE(plane.has_value());
+  EXPECT_NE(
+      plane.error().find("not built for the running kernel, 6.18.0-1-amd64: build and load it"),
+      std::string::npos)
+      << plane.error();
+}
+
 TEST(Start, RefusesVersionsItDoesNotKnowAndSaysWhichWay) {
   // cases.md 68
   for (const auto& [version, word] : std::vector<std::pair<std::string, std::string>>{
