@@ -44,9 +44,52 @@ def dropped_by_links():
     return sum(int(line.split()[1], 16) for line in pathlib.Path("/proc/net/softnet_stat").read_text().splitlines())
 
 
-def arrived(topology):
-    """Packets that have come to the UPF from the data network: on N3 there is N4 as well."""
-    return int(topology.upf.run("cat", "/sys/class/net/n6/statistics/rx_packets"))
+class Hops:
+    """nftables counters of the session's packets on their way into the UPF and out of it: what was lost, where?"""
+
+    RULES = """table ip hops {
+      counter up_in {}
+      counter up_out {}
+      counter down_in {}
+      counter down_out {}
+      chain in {
+        type filter hook prerouting priority -300;
+        iifname n3 udp dport 2152 @th,72,8 0xff counter name up_in
+        iifname n6 ip daddr UE counter name down_in
+      }
+      chain out {
+        type filter hook postrouting priority -300;
+        oifname n6 ip saddr UE counter name up_out
+        oifname n3 udp dport 2152 @th,72,8 0xff counter name down_out
+      }
+    }"""
+
+    def __init__(self, namespace):
+        self.namespace = namespace
+        namespace.run("nft", self.RULES.replace("UE", net.UE1))
+
+    def read(self):
+        listed = json.loads(self.namespace.run("nft", "-j", "list", "counters", "table", "ip", "hops"))["nftables"]
+        return {one["counter"]["name"]: one["counter"]["packets"] for one in listed if "counter" in one}
+
+    def close(self):
+        """What was counted; the counters are gone."""
+        seen = self.read()
+        self.namespace.run("nft", "delete", "table", "ip", "hops")
+        return seen
+
+
+def dropped_by_devices(topology):
+    """Packets that devices of any of the three namespaces dropped."""
+    script = "cat /sys/class/net/*/statistics/[rt]x_dropped"
+    return sum(int(line) for namespace in (topology.ran, topology.upf, topology.dn)
+               for line in namespace.run("sh", "-c", script).split())
+
+
+def fate(seen, hops, way):
+    """Where packets of one way were lost."""
+    came, left, sent = hops[f"{way}_in"], hops[f"{way}_out"], seen[way]["sent"]
+    return f"{way}: {sent - came} before the UPF, {came - left} in it, {left - sent + seen[way]['lost']} behind it"
 
 
 def change(step):
@@ -70,13 +113,15 @@ def test_updates_under_traffic_cost_no_packet(upf, plane, smf, topology):
         n4.far_forward(2, n4.ACCESS, TUNNELS[0]), n4.qer(1, qfi=QFIS[0]), n4.urr(1, threshold=1 << 40),
         n4.urr(2, threshold=1 << 40))
     dropped = dropped_by_links()
-    before = arrived(topology)
+    by_devices = dropped_by_devices(topology)
+    hops = Hops(topology.upf)
     steady = Steady(topology)
     step = 0
-    while step < UPDATES or (step < 100 * UPDATES and arrived(topology) - before < ENOUGH):
+    while step < UPDATES or (step < 100 * UPDATES and hops.read()["down_in"] < ENOUGH):
         session.modify(*change(step))
         step += 1
     seen = steady.stop()
+    passed = hops.close()
     places = collections.Counter()
     for place in seen["places"]:
         places[place["teid"], place["gnb"]] += place["packets"]
@@ -85,7 +130,11 @@ def test_updates_under_traffic_cost_no_packet(upf, plane, smf, topology):
               f"sent {up['sent']} up {down['sent']} down, {up['sent'] / seen['seconds']:.0f} a second each way",
               f"lost {up['lost']} and {down['lost']}, doubled {up['doubled']} and {down['doubled']}, "
               f"overtaken {up['overtaken']} and {down['overtaken']}, strange {seen['strange']}",
-              f"dropped by the links' queues {dropped_by_links() - dropped}",
+              # The user-space plane sends trains, which are one packet to the counters.
+              "; ".join(fate(seen, passed, way) for way in ("up", "down")) if plane != "userspace" else "one process",
+              f"dropped by the links' queues {dropped_by_links() - dropped}, by devices "
+              f"{dropped_by_devices(topology) - by_devices}, by the test's sockets {seen['overflowed']}, not sent "
+              f"{up['not_sent']} and {down['not_sent']}, longest pause of the sender {seen['longest_pause_ms']} ms",
               "places " + " ".join(f"{teid:#x}@{gnb}:{count}" for (teid, gnb), count in places.items()))
     assert up["sent"] > ENOUGH / 2 and seen["strange"] == 0
     assert (up["lost"], up["doubled"], down["lost"], down["doubled"]) == (0, 0, 0, 0), seen

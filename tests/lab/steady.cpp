@@ -6,16 +6,22 @@
 //          [pps=1000] [octets=64]
 //
 // The host sends from port 7000 to the UE's port 5000; the UE's packets leave through the first
-// gNB. Lost and doubled packets are told by number, and so is where each downlink packet came out:
-// gNB, TEID and QFI. Octets are UDP payload.
+// gNB. Lost and doubled packets are told by number and time, and so is where each downlink packet
+// came out: gNB, TEID and QFI. Octets are UDP payload.
+//
+// What this program itself lost is told apart: packets that a socket didn't take are not sent ones,
+// `overflowed` counts those that a socket of its own had no room for, and `longest_pause_ms` is how
+// long its sender once didn't run.
 
 #include <fcntl.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -54,7 +60,12 @@ struct Settings {
 /// What came of the packets of one direction.
 class Tally {
  public:
-  void sent() { ++sent_; }
+  /// `taken`: by the socket that it was to leave through.
+  void sent(bool taken, Clock::time_point since) {
+    const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - since);
+    sent_at_.push_back(taken ? static_cast<std::int64_t>(at.count()) : kNotSent);
+    not_sent_ += taken ? 0U : 1U;
+  }
   void received(std::uint64_t number, std::size_t octets, Clock::time_point since) {
     if (seen_.size() <= number) seen_.resize(number + 1);
     if (seen_[number] < 255) ++seen_[number];
@@ -65,21 +76,33 @@ class Tally {
     slices_[slice] += octets;
   }
   [[nodiscard]] Json to_json() const {
-    Json lost = Json::array(), doubled = Json::array();
+    Json lost = Json::array(), lost_at = Json::array(), doubled = Json::array();
     std::uint64_t lost_count = 0, doubled_count = 0;
-    for (std::uint64_t number = 0; number < sent_; ++number) {
+    for (std::uint64_t number = 0; number < sent_at_.size(); ++number) {
       const unsigned times = number < seen_.size() ? seen_[number] : 0;
-      if (times == 0 && ++lost_count <= kListed) lost.push_back(number);
+      if (times == 0 && sent_at_[number] != kNotSent && ++lost_count <= kListed) {
+        lost.push_back(number);
+        lost_at.push_back(sent_at_[number]);
+      }
       if (times > 1 && ++doubled_count <= kListed) doubled.push_back(number);
     }
-    return {{"sent", sent_.load()},      {"lost", lost_count}, {"doubled", doubled_count},
-            {"overtaken", overtaken_},   {"first_lost", lost}, {"first_doubled", doubled},
+    return {{"sent", sent_at_.size() - not_sent_},
+            {"not_sent", not_sent_},
+            {"lost", lost_count},
+            {"doubled", doubled_count},
+            {"overtaken", overtaken_},
+            {"first_lost", lost},
+            {"first_lost_ms", lost_at},
+            {"first_doubled", doubled},
             {"octets_by_100ms", slices_}};
   }
 
  private:
-  std::atomic<std::uint64_t> sent_{};
-  std::vector<std::uint8_t> seen_{};
+  static constexpr std::int64_t kNotSent = -1;
+
+  std::vector<std::int64_t> sent_at_{};  ///< the sender's: ms since it began
+  std::uint64_t not_sent_{};
+  std::vector<std::uint8_t> seen_{};  ///< the receiver's, as all below
   std::uint64_t newest_{};
   std::uint64_t overtaken_{};
   std::vector<std::uint64_t> slices_{};
@@ -96,6 +119,14 @@ class Tally {
 void put16(std::uint8_t* at, unsigned value) {
   at[0] = static_cast<std::uint8_t>(value >> 8U);
   at[1] = static_cast<std::uint8_t>(value);
+}
+
+/// Datagrams that the socket had no room for.
+std::uint64_t overflowed(const Socket& socket) {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> info{};
+  socklen_t size = sizeof info;
+  const int asked = ::getsockopt(socket.fd(), SOL_SOCKET, SO_MEMINFO, info.data(), &size);
+  return asked == 0 ? info[SK_MEMINFO_DROPS] : 0;
 }
 
 class Steady {
@@ -134,8 +165,12 @@ class Steady {
                         {"qfi", qfi},
                         {"packets", count}});
     }
-    return {{"seconds", seconds_}, {"up", up_.to_json()},         {"down", down_.to_json()},
-            {"places", places},    {"end_markers", end_markers_}, {"strange", strange_}};
+    std::uint64_t dropped = overflowed(host_);
+    for (const Socket& gnb : gnbs_) dropped += overflowed(gnb);
+    return {{"seconds", seconds_},         {"up", up_.to_json()},
+            {"down", down_.to_json()},     {"places", places},
+            {"end_markers", end_markers_}, {"strange", strange_},
+            {"overflowed", dropped},       {"longest_pause_ms", longest_pause_.count()}};
   }
 
  private:
@@ -172,7 +207,12 @@ class Steady {
     std::vector<std::uint8_t> downlink(settings_.octets, 'd');
     std::uint64_t number = 0;
     const auto started = Clock::now();
+    auto awake = started;
     while (sending_) {
+      const auto pause =
+          std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - awake);
+      longest_pause_ = std::max(longest_pause_, pause);
+      awake = Clock::now();
       const auto due =
           static_cast<std::uint64_t>(std::chrono::duration<double>(Clock::now() - started).count() *
                                      static_cast<double>(settings_.pps));
@@ -181,12 +221,12 @@ class Steady {
       for (; number < std::min(due, most) && sending_; ++number) {
         write_number(uplink_.data() + kUplinkHeader + kInnerHeaders, number);
         write_number(downlink.data(), number);
-        up_.sent();
-        down_.sent();
-        (void)::sendto(gnbs_[0].fd(), uplink_.data(), uplink_.size(), 0,
-                       reinterpret_cast<const sockaddr*>(&upf), sizeof upf);
-        (void)::sendto(host_.fd(), downlink.data(), downlink.size(), 0,
-                       reinterpret_cast<const sockaddr*>(&ue), sizeof ue);
+        up_.sent(::sendto(gnbs_[0].fd(), uplink_.data(), uplink_.size(), 0,
+                          reinterpret_cast<const sockaddr*>(&upf), sizeof upf) >= 0,
+                 started);
+        down_.sent(::sendto(host_.fd(), downlink.data(), downlink.size(), 0,
+                            reinterpret_cast<const sockaddr*>(&ue), sizeof ue) >= 0,
+                   started);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
@@ -264,6 +304,7 @@ class Steady {
   std::atomic<bool> sending_{true};
   Clock::time_point started_{Clock::now()};
   double seconds_{};
+  std::chrono::milliseconds longest_pause_{};
   Tally up_{}, down_{};
   std::map<Place, std::uint64_t> places_{};
   std::uint64_t end_markers_{}, strange_{};
