@@ -198,6 +198,7 @@ TEST_P(DataPlaneContract, TheLowestPrecedenceValueWins) {
   expect_n6(to_network());
 }
 
+// cases.md 15: gtp5g would take the newest.
 TEST_P(DataPlaneContract, OfEqualPrecedencesTheLowestIdWins) {
   rules::SessionRules rules = usual();
   add_dropping_pdr(rules, {9}, pdr(rules, kUplinkPdr).precedence);

@@ -45,6 +45,13 @@ def test_the_page_is_found_out_when_a_message_is_missing():
         "is on fire: call the fire brigade at once"]
 
 
+# cases.md 83: what it carries, and how to measure it elsewhere
+def test_the_capacity_page_says_what_packets_and_requests_cost(root):
+    page = (root / "deploy/docs/capacity.md").read_text()
+    for part in ("## Signalling", "## Memory", "## Packets", "## Measure on your own machine", "tests/bench/userplane --rounds"):
+        assert part in page
+
+
 def test_files_that_the_pages_name_exist(root):
     pages = sorted((root / "deploy/docs").glob("*.md")) + [root / "README.md"]
     assert len(pages) >= 4

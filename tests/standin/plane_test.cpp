@@ -26,6 +26,7 @@ TEST(Start, MakesTheLinkWithRoomForTheContainer) {
   ASSERT_NE(rig.plane, nullptr) << rig.error;
   EXPECT_EQ(rig.machine->link->mtu, 1456U);
   EXPECT_EQ(rig.machine->link->name, "upfgtp");
+  EXPECT_GT(rig.machine->link->hash_size, 0U);  // cases.md 82
   EXPECT_EQ(rig.machine->routes.size(), 1U);
   EXPECT_EQ(rig.machine->options.at("qos"), "1");  // cases.md 42
 }
@@ -200,6 +201,9 @@ TEST(Session, GateOfAQerActsAtOnce) {
     rig.downlink(10);
     EXPECT_TRUE(rig.machine->take_sent().empty());
   }
+  const std::uint64_t calls = rig.machine->kernel.calls();
+  ASSERT_TRUE(rig.go(closed));
+  EXPECT_EQ(rig.machine->kernel.calls(), calls) << "an update that changes nothing";
 }
 
 TEST(Session, NegatedAddressesAreEmulated) {

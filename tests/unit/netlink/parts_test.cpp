@@ -254,6 +254,7 @@ TEST(Version, SaysFoundWantedAndDirection) {
   for (const char* version : {"0.10.2", "0.10.3", "v0.10.2", "0.10.2-dirty"}) {
     EXPECT_EQ(check_version(version), std::string{}) << version;
   }
+  // cases.md 45
   EXPECT_NE(check_version("0.9.3")->find("0.10.2"), std::string::npos);
 }
 
