@@ -24,7 +24,7 @@ Result<std::unique_ptr<Plane>, std::string> Plane::open(Settings settings,
 }
 
 dataplane::Capabilities Plane::abilities() {
-  return {.name = "gtp5g", .buffering = true, .end_marker = true};
+  return {.name = "gtp5g", .buffering = true, .end_marker = true, .quota_action = true};
 }
 
 const std::vector<std::string>& Plane::notes() const { return impl_->notes(); }

@@ -151,7 +151,7 @@ TEST(UpFunctionFeatures, OfEachPlane) {
     return names_of(features_of(can, settings));
   };
   EXPECT_EQ(of(gtp5g::Plane::abilities(), {}),
-            "DDND FTUP PFDM PFDE EMPU PDIU SSET MPAS MNOP BUNDL VTIME RESPS");
+            "DDND FTUP PFDM PFDE EMPU PDIU QUOAC SSET MPAS MNOP BUNDL VTIME RESPS");
   EXPECT_EQ(of(userplane::UserPlane::abilities({}), everything()),
             "BUCP DDND FTUP PFDM PFDE EMPU PDIU QUOAC FRRT ADPDP UEIP SSET MPAS MNOP BUNDL VTIME "
             "RESPS");

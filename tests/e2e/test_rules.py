@@ -141,6 +141,25 @@ def test_gates_close_their_direction_on_n9(upf, smf, gnb, gnb2):
             assert passes() == ([0x9002] * up, [0x2001] * down), (up, down)
 
 
+# cases.md 49: what packets meet instead of a block, and that a new quota ends it.
+def test_a_used_up_quota_has_its_own_far_in_force(upf, smf, gnb, gnb2, host):
+    urr = n4.urr(1, quota=100)
+    urr.IE_list.append(pfcp.IE_FAR_Id(id=3))
+    session = smf.establish(n4.pdr_uplink(teid=TEID), n4.pdr_downlink(urrs=[1]), n4.far_forward(1),
+                            n4.far_forward(2, n4.ACCESS, DOWNLINK), n4.far_forward(3, n4.ACCESS, (0x3001, net.GNB2)), urr)
+    for _ in range(2):
+        host.send(b"x" * 200)
+        assert gnb.receive().teid == DOWNLINK[0]
+        report = smf.wait_report()
+        assert report is not None, "no Session Report"
+        [usage] = n4.all_of(report.payload, pfcp.IE_UsageReport_SRR)
+        assert usage_trigger(usage) == "VOLQU"
+        host.send(b"behind the quota")
+        assert gnb2.receive().teid == 0x3001
+        session.modify(pfcp.IE_UpdateURR(IE_list=[pfcp.IE_URR_Id(id=1), pfcp.IE_VolumeQuota(TOVOL=1, total=100)]))
+    session.delete()
+
+
 def dropping(smf, *more, expect=n4.ACCEPTED):
     return smf.establish(n4.pdr_uplink(teid=TEID, urrs=[1]), n4.pdr_downlink(urrs=[1]), n4.far_forward(1), n4.far_drop(2),
                          pfcp.IE_CreateURR(IE_list=[
