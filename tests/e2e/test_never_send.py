@@ -26,7 +26,7 @@ KERNEL_PLANES_ONLY = True  # what the user-space plane does with the same messag
 
 TUNNEL = (0x2001, net.GNB1)
 LIVE_TEID, LIVE_TUNNEL = 0x77777777, (0x7702, net.GNB2)
-CONDITIONAL_MISSING, INVALID_POLICY, NO_RESOURCES = 67, 70, 75
+CONDITIONAL_MISSING, INVALID_POLICY, NO_RESOURCES, NOT_SUPPORTED = 67, 70, 75, 76
 
 REPLAY = int(os.environ.get("UPF_REPLAY_SECONDS", "4"))
 
@@ -277,24 +277,19 @@ def an_update_of_a_pdr_that_takes_away(w):
     w.end(session)
 
 
-@case  # "ADD_PDR as an update": of a downlink PDR with framed routes, the module panics
+@case  # "ADD_PDR as an update": of a downlink PDR with framed routes, the module panics; none get there
 def an_update_of_a_pdr_with_framed_routes(w):
     pdi = [pfcp.IE_SourceInterface(interface=n4.CORE), pfcp.IE_UE_IP_Address(V4=1, SD=1, ipv4=net.UE1),
            pfcp.IE_FramedRoute(framed_route="10.60.8.0/24 10.60.0.1 1")]
-    routed = [n4.pdr_uplink(teid=TEID), n4.far_forward(1), n4.far_forward(2, n4.ACCESS, TUNNEL),
-              pdr_of(pfcp.IE_PDR_Id(id=2), pfcp.IE_Precedence(precedence=9), pfcp.IE_PDI(IE_list=pdi), pfcp.IE_FAR_Id(id=2))]
-    request = pfcp.PFCPSessionEstablishmentRequest(IE_list=[
-        w.smf.node(), pfcp.IE_FSEID(v4=1, seid=99, ipv4=w.smf.address), *routed, pfcp.IE_PDNType(pdn_type=1)])
-    response = w.smf.request(request, seid=0)
-    assert n4.cause(response) in (n4.ACCEPTED, n4.RULE_FAILURE)
-    if n4.cause(response) == n4.RULE_FAILURE:
-        return
-    session = n4.Session(w.smf, 99, n4.one_of(response.payload, pfcp.IE_FSEID).seid, response.payload)
-    for precedence in (10, 11):
-        session.modify(pdr_of(pfcp.IE_PDR_Id(id=2), pfcp.IE_Precedence(precedence=precedence), update=True))
-        session.modify(n4.far_forward(2, n4.ACCESS, (0x2000 + precedence, net.GNB1), update=True))
-        assert w.down((0x2000 + precedence, net.GNB1))
-    session.modify(n4.pdr_downlink(2, 2, update=True))
+    routed = pdr_of(pfcp.IE_PDR_Id(id=3), pfcp.IE_Precedence(precedence=9), pfcp.IE_PDI(IE_list=pdi), pfcp.IE_FAR_Id(id=2))
+    refusal = w.smf.establish(n4.pdr_uplink(teid=TEID), n4.far_forward(1), n4.far_forward(2, n4.ACCESS, TUNNEL), routed,
+                              expect=n4.RULE_FAILURE)
+    failed = n4.one_of(refusal, pfcp.IE_FailedRuleId)
+    assert (failed.type, failed.pdr_id) == (0, 3)
+    session = w.establish()
+    session.modify(routed, expect=n4.RULE_FAILURE)
+    session.modify(pdr_of(pfcp.IE_PDR_Id(id=2), pfcp.IE_PDI(IE_list=pdi), update=True), expect=n4.RULE_FAILURE)
+    assert w.up() and w.down()
     w.end(session)
 
 
@@ -348,7 +343,7 @@ def addresses_of_ipv6(w):
                                          pfcp.IE_FTEID(V6=1, TEID=0x33, ipv6=v6)]))
     session = w.establish()
     for pdr in (downlink, uplink):
-        assert refused(session, pdr)
+        session.modify(pdr, expect=n4.RULE_FAILURE)
     # Every Open5GS session has a filter of IPv6 only: accepted, and no rule for it.
     text = "permit out 58 from ff02::2/128 to assigned"
     session.modify(n4.pdr_uplink(4, 4, teid=0x34, filters=[text]), n4.far_drop(4))
@@ -356,17 +351,16 @@ def addresses_of_ipv6(w):
     w.end(session)
 
 
-def refused(session, *ies):
-    response = session.smf.request(pfcp.PFCPSessionModificationRequest(IE_list=list(ies)), session.up_seid)
-    return n4.cause(response) not in (None, n4.ACCEPTED)
+def cause_of(session, *ies):
+    return n4.cause(session.smf.request(pfcp.PFCPSessionModificationRequest(IE_list=list(ies)), session.up_seid))
 
 
 @case  # TEIDs are looked up without address and session; the newest comes first. cases.md 15
 def a_teid_of_another_session(w):
     w.smf.establish(n4.pdr_uplink(1, 1, teid=LIVE_TEID), n4.far_drop(1), expect=n4.RULE_FAILURE)
     session = w.establish()
-    assert refused(session, n4.pdr_uplink(3, 1, teid=LIVE_TEID, ue=net.UE2, precedence=1))
-    assert refused(session, n4.pdr_uplink(1, 1, teid=LIVE_TEID, update=True))
+    session.modify(n4.pdr_uplink(3, 1, teid=LIVE_TEID, ue=net.UE2, precedence=1), expect=n4.RULE_FAILURE)
+    session.modify(n4.pdr_uplink(1, 1, teid=LIVE_TEID, update=True), expect=n4.RULE_FAILURE)
     assert w.up() and w.down()
     w.end(session)
 
@@ -375,7 +369,7 @@ def a_teid_of_another_session(w):
 def more_filters_than_a_session_may_have(w):
     session = w.establish()
     filters = [f"permit out udp from 10.9.{n // 250}.{1 + n % 250} 80 to assigned" for n in range(130)]
-    assert refused(session, n4.pdr_uplink(3, 1, teid=0x33, filters=filters, precedence=1))
+    session.modify(n4.pdr_uplink(3, 1, teid=0x33, filters=filters, precedence=1), expect=NO_RESOURCES)
     assert w.up() and w.down()
     w.end(session)
 
@@ -390,16 +384,18 @@ def far_ies(update, *forwarding):
 @case  # "an update that would fail": the module deletes the live rule; cases.md 5, 46, 47
 def an_update_of_a_far_that_would_fail(w):
     session = w.establish()
-    headers = [pfcp.IE_OuterHeaderCreation(GTPUUDPIPV6=1, TEID=1, ipv6="2001:db8::1"),
-               pfcp.IE_OuterHeaderCreation(UDPIPV4=1, ipv4=net.GNB1, port=2152),
-               tlv(84, b"\x01\x00"), tlv(84, b"\x01\x00\x00\x00\x20\x01"), tlv(84, b"\x00\x00\x00\x00")]
-    for header in headers:
+    headers = [(pfcp.IE_OuterHeaderCreation(GTPUUDPIPV6=1, TEID=1, ipv6="2001:db8::1"), n4.RULE_FAILURE),
+               (pfcp.IE_OuterHeaderCreation(UDPIPV4=1, ipv4=net.GNB1, port=2152), n4.RULE_FAILURE),
+               (tlv(84, b"\x01\x00"), n4.INVALID_LENGTH), (tlv(84, b"\x01\x00\x00\x00\x20\x01"), n4.INVALID_LENGTH),
+               (tlv(84, b"\x00\x00\x00\x00"), n4.MANDATORY_INCORRECT)]
+    for header, cause in headers:
         for _ in range(2):  # once crashed on the second identical message
-            assert refused(session, n4.far(2, pfcp.IE_ApplyAction(FORW=1), [far_ies(True, header)], update=True))
-        assert refused(session, n4.far(3, pfcp.IE_ApplyAction(FORW=1), [far_ies(False, header)]),
-                       n4.pdr_downlink(3, 3, precedence=1))
-    for action in (tlv(44, b"\x00"), tlv(44, b"\x06"), tlv(44, b"\x08"), tlv(44, b"\x12")):
-        assert refused(session, n4.far(2, action, [], update=True))
+            session.modify(n4.far(2, pfcp.IE_ApplyAction(FORW=1), [far_ies(True, header)], update=True), expect=cause)
+        session.modify(n4.far(3, pfcp.IE_ApplyAction(FORW=1), [far_ies(False, header)]),
+                       n4.pdr_downlink(3, 3, precedence=1), expect=cause)
+    for action, cause in ((b"\x00", n4.MANDATORY_INCORRECT), (b"\x06", n4.MANDATORY_INCORRECT),
+                          (b"\x08", n4.MANDATORY_INCORRECT), (b"\x12", NOT_SUPPORTED)):
+        session.modify(n4.far(2, tlv(44, action), [], update=True), expect=cause)
     session.modify(n4.pdr_downlink(2, 9, update=True), expect=n4.RULE_FAILURE)
     assert w.up() and w.down()
     w.end(session)
@@ -410,8 +406,9 @@ def forwarding_policies_and_long_texts(w):
     session = w.establish()
     for policy in (b"abc", b"0", b"77abc", b"-5", b"", b"4294967296", b"9" * 254, b"/" * 254):
         ie = tlv(41, bytes([len(policy)]) + policy)
-        assert refused(session, n4.far(1, pfcp.IE_ApplyAction(FORW=1), [pfcp.IE_UpdateForwardingParameters(
-            IE_list=[pfcp.IE_DestinationInterface(interface=n4.CORE), ie])], update=True)), policy
+        update = n4.far(1, pfcp.IE_ApplyAction(FORW=1), [pfcp.IE_UpdateForwardingParameters(
+            IE_list=[pfcp.IE_DestinationInterface(interface=n4.CORE), ie])], update=True)
+        assert cause_of(session, update) == INVALID_POLICY, policy
     mark = tlv(41, b"\x0277")
     session.modify(n4.far(1, pfcp.IE_ApplyAction(FORW=1), [pfcp.IE_UpdateForwardingParameters(
         IE_list=[pfcp.IE_DestinationInterface(interface=n4.CORE), mark])], update=True))
