@@ -275,6 +275,13 @@ void Controller::on_signalling(const SocketAddress& from, wire::Bytes datagram) 
                                                      message->unknown_peer.value_or(from.ip)});
     return;
   }
+  if (message && message->type == gtpu::kEchoRequest) {
+    // The module answers these, but not those that came before the socket was its own.
+    const bool sent = parts_.gtpu->send(settings_.addresses.front(), from, 0,
+                                        encode_echo_response(message->sequence));
+    if (!sent) ++counts_.not_sent;
+    return;
+  }
   const auto* peer = std::get_if<Ipv4>(&from.ip);
   if (message && message->type == gtpu::kEchoResponse && peer != nullptr) {
     if (const auto state = paths_.answered(Clock::now(), *peer)) pending_.emplace_back(*state);

@@ -265,6 +265,18 @@ TEST(Signalling, ErrorIndicationIsHandedUp) {
   }
 }
 
+// The socket is bound before the link is made of it.
+TEST(Signalling, AnEchoRequestFromBeforeTheLinkIsAnswered) {
+  // cases.md 64
+  Rig rig;
+  rig.machine->to_socket({kGnb, 2152}, wire::Octets{0x32, 1, 0, 4, 0, 0, 0, 0, 0xff, 0xff, 0, 0});
+  (void)rig.plane->take_events();
+  const auto sent = rig.machine->take_sent();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].to, (SocketAddress{kGnb, 2152}));
+  EXPECT_EQ(sent[0].octets, (wire::Octets{0x32, 2, 0, 6, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 14, 0}));
+}
+
 // TS 29.281 5.2.1 and 7.2.3, as far as messages reach the daemon: the module passes over what
 // extension headers a G-PDU has.
 TEST(Signalling, AnExtensionHeaderThatMustBeUnderstoodIsAnsweredWithThoseThatAre) {
