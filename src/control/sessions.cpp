@@ -347,7 +347,10 @@ std::optional<TimePoint> Sessions::wake_at() const {
   return next_attempt_;
 }
 
-void Sessions::end_and_report(Seid seid) { remove(seid, true); }
+void Sessions::end_and_report(Seid seid) {
+  // One that has ended already ends as it was to: perhaps its CP function is owed nothing any more.
+  if (!doomed_.contains(seid)) remove(seid, true);
+}
 void Sessions::end_silently(Seid seid) { remove(seid, false); }
 
 std::size_t Sessions::end_all_of(const std::string& owner) {

@@ -82,6 +82,20 @@ TEST_F(Association, AgainEndsTheSessionsThatAreNotToBeKept) {  // cases.md 26
   EXPECT_EQ(plane.session_count(), 0U);
 }
 
+// Its CP function has forgotten it: an operator's release owes nobody a report.
+TEST_F(Association, WhatHasEndedButIsStillInThePlaneIsNotReleasedOnceMore) {
+  associate();
+  const Seid ended = establish();
+  ASSERT_EQ(modify(ended, activation()), Cause::RequestAccepted);
+  plane.offer(ended, {1}, 100);
+  plane.fail_next(dataplane::Failure::Kind::Unavailable);
+  associate();
+  ASSERT_EQ(plane.session_count(), 1U);
+  EXPECT_TRUE(up->release_session(now, ended).send.empty());
+  EXPECT_TRUE(at(seconds{2}).send.empty());
+  EXPECT_EQ(plane.session_count(), 0U);
+}
+
 TEST_F(Association, AgainKeepsTheSessionsThatItAsksFor) {  // cases.md 26
   associate();
   const Seid kept = establish();
