@@ -193,7 +193,7 @@ class Row {
     at += octets(values);
   }
   static std::size_t octets(const std::vector<T>& values) {
-    return (values.size() * sizeof(T) + 7) / 8 * 8;
+    return (std::span{values}.size_bytes() + 7) / 8 * 8;
   }
 
   std::uint32_t offset_;  ///< from here
