@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "upf/base/spread.hpp"
+
 namespace upf::n4 {
 namespace {
 
@@ -9,13 +11,10 @@ constexpr std::size_t kFirstSize = 64;
 
 }  // namespace
 
-/// Peers choose sequence numbers: they are spread before they index.
 std::uint32_t AnswerCache::hash_of(const RequestKey& key) {
-  std::uint64_t x = std::hash<SocketAddress>{}(key.peer) ^
-                    (std::uint64_t{key.sequence} << 32U | static_cast<std::uint64_t>(key.type));
-  x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
-  x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
-  return static_cast<std::uint32_t>(x ^ (x >> 32U));
+  return static_cast<std::uint32_t>(
+      spread(std::hash<SocketAddress>{}(key.peer) ^
+             (std::uint64_t{key.sequence} << 32U | static_cast<std::uint64_t>(key.type))));
 }
 
 std::size_t AnswerCache::slot_of(const RequestKey& key) const {

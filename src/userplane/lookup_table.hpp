@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "quiescence.hpp"
+#include "upf/base/spread.hpp"
 
 namespace upf::userplane {
 
@@ -83,20 +84,11 @@ class LookupTable {
   };
   struct Slots {
     explicit Slots(std::size_t size) : count(size), array(new Slot[size]) {}
-    [[nodiscard]] std::size_t home(std::uint64_t key) const {
-      return static_cast<std::size_t>(((mix(key) >> 32U) * count) >> 32U);
-    }
+    [[nodiscard]] std::size_t home(std::uint64_t key) const { return home_of(key, count); }
     [[nodiscard]] std::size_t after(std::size_t at) const { return at + 1 == count ? 0 : at + 1; }
     std::size_t count;
     std::unique_ptr<Slot[]> array;
   };
-
-  /// A peer may choose keys (TEIDs, addresses): they are spread before they index.
-  static std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
-    x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
-    return x ^ (x >> 32U);
-  }
 
   /// True if a free slot was taken, false if a tombstone of the key was reused.
   static bool place(Slots& slots, std::uint64_t key, Value* value) {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
+
+#include "upf/base/spread.hpp"
 
 namespace upf {
 
@@ -95,11 +96,7 @@ class FlatIndex {
   }
 
   [[nodiscard]] std::size_t home(const Key& key) const {
-    // Peers choose keys, and std::hash may be the number itself: spread before it is scaled down.
-    std::uint64_t x = std::hash<Key>{}(key);
-    x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
-    x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93ULL;
-    return static_cast<std::size_t>(((x >> 32U) * slots_.size()) >> 32U);
+    return home_of(std::hash<Key>{}(key), slots_.size());
   }
   [[nodiscard]] std::size_t after(std::size_t at) const {
     return at + 1 == slots_.size() ? 0 : at + 1;
