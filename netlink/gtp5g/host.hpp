@@ -62,6 +62,7 @@ class Host {
   open_requests() = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<netlink::Transport>, std::string> open_events(
       std::uint32_t multicast_group, std::size_t receive_buffer) = 0;
+  /// Has the port; datagrams reach it only once there is a link that it belongs to.
   [[nodiscard]] virtual Result<std::unique_ptr<GtpuSocket>, std::string> open_gtpu(
       const std::vector<Ipv4>& addresses, std::uint16_t port) = 0;
 

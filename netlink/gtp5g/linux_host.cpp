@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/if_link.h>
+#include <linux/membarrier.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -121,9 +123,38 @@ sockaddr_in to_sockaddr(Ipv4 address, std::uint16_t port) {
   return out;
 }
 
+/// Bound, so that nobody else gets the port, and yet out of reach: a connected socket takes only
+/// what its peer sends, and this one's peer is a port of this host that nobody has.
+[[nodiscard]] bool deafen(int socket, Ipv4 own) {
+  constexpr std::uint16_t kTcpmux = 1;
+  const sockaddr_in nobody = to_sockaddr(own, kTcpmux);
+  return ::connect(socket, reinterpret_cast<const sockaddr*>(&nobody), sizeof nobody) == 0;
+}
+
+[[nodiscard]] bool listen_again(int socket) {
+  sockaddr anybody{};
+  anybody.sa_family = AF_UNSPEC;
+  return ::connect(socket, &anybody, sizeof anybody) == 0;
+}
+
+/// Returns when no CPU is in the midst of a packet any more that it began before.
+void let_packets_pass() {
+  // It is the one system call that waits for a grace period of RCU and needs no capability. Where a
+  // system call filter refuses it, the time that closing takes has to do.
+  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
 class LinuxGtpuSocket final : public GtpuSocket {
  public:
-  explicit LinuxGtpuSocket(Descriptor socket) : socket_(std::move(socket)) {}
+  LinuxGtpuSocket(Descriptor socket, Ipv4 own) : socket_(std::move(socket)), own_(own) {}
+
+  /// The module forgets a socket that is closed while it may be answering an Echo Request with it,
+  /// and panics then: first nothing comes in any more.
+  ~LinuxGtpuSocket() override {
+    if (deafen(socket_.get(), own_)) let_packets_pass();
+  }
+  LinuxGtpuSocket(const LinuxGtpuSocket&) = delete;
+  LinuxGtpuSocket& operator=(const LinuxGtpuSocket&) = delete;
 
   [[nodiscard]] int descriptor() const override { return socket_.get(); }
 
@@ -172,6 +203,7 @@ class LinuxGtpuSocket final : public GtpuSocket {
   }
 
   Descriptor socket_;
+  Ipv4 own_;
 };
 
 std::string why_no_gtpu(Ipv4 address, std::uint16_t port, int error) {
@@ -277,9 +309,13 @@ Result<std::unique_ptr<GtpuSocket>, std::string> LinuxHost::open_gtpu(
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) {
     return failure(why_no_gtpu(local, port, errno));
   }
+  if (!deafen(socket.get(), addresses.front())) {
+    return failure("can't keep " + to_string(local) + ':' + std::to_string(port) +
+                   "/udp from receiving until there is a link: " + text_of(errno));
+  }
   const int never = IP_PMTUDISC_DONT;  // as the module sends: routers on the way may fragment
   (void)::setsockopt(socket.get(), IPPROTO_IP, IP_MTU_DISCOVER, &never, sizeof never);
-  return std::unique_ptr<GtpuSocket>{std::make_unique<LinuxGtpuSocket>(std::move(socket))};
+  return std::make_unique<LinuxGtpuSocket>(std::move(socket), addresses.front());
 }
 
 Result<std::uint32_t, std::string> LinuxHost::mtu_at(Ipv4 address) {
@@ -353,7 +389,13 @@ Result<Link, std::string> LinuxHost::create_link(const LinkRequest& request,
     });
   });
   if (const int error = run(message); error != 0) return failure(why_no_link(request.name, error));
-  return Link{request.name, ::if_nametoindex(request.name.c_str())};
+  // From the moment that the module has the socket until the link is registered, any GTP-U packet
+  // would make it read through a null pointer.
+  Link link{request.name, ::if_nametoindex(request.name.c_str())};
+  if (listen_again(socket.descriptor())) return link;
+  const std::string why = text_of(errno);
+  (void)remove_link(link);
+  return failure("can't receive GTP-U: " + why);
 }
 
 Result<void, std::string> LinuxHost::remove_link(const Link& link) {

@@ -1,7 +1,9 @@
 """Start, stop, crash and restart; datagrams that once stopped other UPFs."""
 
+import os
 import signal
 import subprocess
+import sys
 
 import daemon
 import gtp
@@ -30,6 +32,35 @@ def test_kill_and_restart_serves_again(upf, topology, smf, gnb, host):
     establish(smf, downlink=(0x2001, net.GNB1))
     gnb.send(gtp.uplink(TEID, gtp.ue_udp(b"again")))
     assert host.receive()[0] == b"again"
+
+
+RESTARTS = int(os.environ.get("UPF_RESTARTS", "10"))
+FLOOD = """
+import socket, sys
+own, to, *datagrams = sys.argv[1:]
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+out.bind((own, 0))
+datagrams = [bytes.fromhex(datagram) for datagram in datagrams]
+while True:
+    for datagram in datagrams:
+        out.sendto(datagram, (to, 2152))
+"""
+
+
+# gNBs go on sending while their UPF restarts. A packet that reached the module between having its socket and having
+# registered its link made the host panic.
+def test_it_stops_and_starts_under_traffic(upf, topology, gnb):
+    flood = topology.ran.popen(sys.executable, "-c", FLOOD, net.GNB2, net.UPF, gtp.echo_request(7).hex(),
+                               gtp.uplink(TEID, gtp.ue_udp(b"too soon")).hex())
+    try:
+        for _ in range(RESTARTS):
+            assert upf.stop() == 0
+            upf.start()
+    finally:
+        flood.kill()
+        flood.wait()
+    gnb.send(gtp.echo_request(1))
+    assert gnb.receive().type == gtp.ECHO_RESPONSE
 
 
 # cases.md 14, 25: peers see a restart by it
