@@ -49,13 +49,19 @@ while True:
 
 # gNBs go on sending while their UPF restarts. A packet that reached the module between having its socket and having
 # registered its link made the host panic.
-def test_it_stops_and_starts_under_traffic(upf, topology, gnb):
-    flood = topology.ran.popen(sys.executable, "-c", FLOOD, net.GNB2, net.UPF, gtp.echo_request(7).hex(),
-                               gtp.uplink(TEID, gtp.ue_udp(b"too soon")).hex())
+@pytest.mark.parametrize("way", ["SIGTERM", "SIGKILL"])
+def test_it_ends_and_starts_under_traffic(upf, topology, smf, gnb, way):
+    datagrams = [gtp.uplink(TEID, gtp.ue_udp(b"all the time"))]
+    if way == "SIGTERM":  # a killed process can't see to it that no Echo Request is being answered with its socket
+        datagrams.append(gtp.echo_request(7))
+    flood = topology.ran.popen(sys.executable, "-c", FLOOD, net.GNB2, net.UPF, *(octets.hex() for octets in datagrams))
     try:
         for _ in range(RESTARTS):
-            assert upf.stop() == 0
+            establish(smf)
+            upf.signal(signal.Signals[way])
+            assert upf.wait() == (0 if way == "SIGTERM" else -signal.SIGKILL)
             upf.start()
+            smf.associate()
     finally:
         flood.kill()
         flood.wait()
