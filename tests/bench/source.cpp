@@ -3,6 +3,9 @@
 #include <linux/bpf.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -10,12 +13,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "tests/lab/gtpu.hpp"
 #include "tests/lab/offload.hpp"
@@ -39,7 +44,7 @@ struct Control {
 };
 
 struct Load {
-  std::uint32_t program{};
+  std::optional<std::uint32_t> program{};  ///< none: from sockets
   std::string link{}, peer_mac{};
   std::optional<Ipv4> gnb{};  ///< none: packets are not tunnelled
   Ipv4 upf{};
@@ -216,8 +221,7 @@ Ipv4 address(const std::string& text) {
 }
 
 Load load_of(const std::vector<std::string>& words) {
-  Load load{.program = static_cast<std::uint32_t>(std::stoul(words[0])),
-            .link = words[1],
+  Load load{.link = words[1],
             .peer_mac = words[2],
             .upf = address(words[4]),
             .size = std::max(std::stoul(words[5]), kHead),
@@ -225,6 +229,7 @@ Load load_of(const std::vector<std::string>& words) {
             .packets_per_second = std::stod(words[7]),
             .seconds = std::stod(words[8]),
             .to = address(words[9])};
+  if (words[0] != "-") load.program = static_cast<std::uint32_t>(std::stoul(words[0]));
   if (words[3] != "-") load.gnb = address(words[3]);
   for (std::size_t i = 10; i < words.size(); ++i) {
     const auto colon = words[i].find(':');
@@ -241,18 +246,73 @@ Load load_of(const std::vector<std::string>& words) {
   return load;
 }
 
+/// One flow's bursts: a socket, and a burst that one call sends.
+struct Bursts {
+  lab::Socket socket{};
+  sockaddr_in to{};
+  std::vector<std::uint8_t> octets{};
+};
+
+Bursts bursts_of(const Load& load, std::size_t number) {
+  auto socket = lab::bind_udp(load.gnb.value_or(load.from[number].first), 0);
+  if (!socket) give_up(socket.error().c_str());
+  // What a UDP socket sends is all but its own headers.
+  const std::vector<std::uint8_t> frame = frame_of(load, number);
+  const auto datagram = std::span{frame}.subspan(kEthernet + 28);
+  const int segment = static_cast<int>(datagram.size());
+  (void)::setsockopt(socket->fd(), SOL_UDP, UDP_SEGMENT, &segment, sizeof segment);
+  Bursts bursts{.socket = std::move(*socket),
+                .to = load.gnb ? lab::socket_address(load.upf, lab::kGtpuPort)
+                               : lab::socket_address(load.to, kSinkPort)};
+  for (std::uint32_t i = 0; i < load.burst; ++i) {
+    bursts.octets.insert(bursts.octets.end(), datagram.begin(), datagram.end());
+  }
+  return bursts;
+}
+
+std::uint64_t send_bursts(const Load& load) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<Bursts> flows;
+  for (std::size_t i = 0; i < load.from.size(); ++i) flows.push_back(bursts_of(load, i));
+  (void)::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  const auto started = Clock::now();
+  std::uint64_t sent = 0;
+  for (std::size_t turn = 0;; ++turn) {
+    const std::chrono::duration<double> elapsed = Clock::now() - started;
+    if (elapsed.count() >= load.seconds) return sent;
+    if (static_cast<double>(sent) > elapsed.count() * load.packets_per_second) {
+      // Sleeping: on two CPUs a source that spins looks like a UPF that loses packets.
+      std::this_thread::sleep_for(std::chrono::microseconds{20});
+      continue;
+    }
+    const Bursts& flow = flows[turn % flows.size()];
+    if (::sendto(flow.socket.fd(), flow.octets.data(), flow.octets.size(), 0,
+                 reinterpret_cast<const sockaddr*>(&flow.to), sizeof flow.to) > 0) {
+      sent += load.burst;
+    }
+  }
+}
+
+void print_offered(std::uint64_t packets) {
+  std::printf("{\"offered\": %llu}\n", static_cast<unsigned long long>(packets));
+}
+
 }  // namespace
 
 int offer(const std::vector<std::string>& words) {
   const Load load = load_of(words);
-  const int program = program_fd(load.program);
+  if (!load.program) {
+    print_offered(send_bursts(load));
+    return 0;
+  }
+  const int program = program_fd(*load.program);
   const int variables = program < 0 ? -1 : variables_of(program);
   if (variables < 0) give_up("the source's program");
   Control control = control_of(load);
   access(BPF_MAP_UPDATE_ELEM, variables, control);
   run(program, load);
   access(BPF_MAP_LOOKUP_ELEM, variables, control);
-  std::printf("{\"offered\": %llu}\n", static_cast<unsigned long long>(control.sent));
+  print_offered(control.sent);
   return 0;
 }
 

@@ -30,6 +30,7 @@ def memory_lock_prefix():
 class Subject:
     gtpu = True  # whether packets arrive in GTP-U
     measures = None  # those that make sense; None: all
+    many = False  # flows: more than sockets can send for, or compared with as many
 
     def __init__(self, bed, options, folder):
         self.bed, self.options, self.folder = bed, options, folder
@@ -138,8 +139,10 @@ class KupfScraped(Kupf):
 
     def start(self):
         super().start()
-        script = (f"import time, urllib.request as r\nwhile True: r.urlopen('http://{METRICS}/metrics').read(); "
-                  "time.sleep(1)")
+        # As cheap as a scraper can be: in production it runs elsewhere.
+        host, port = METRICS.split(":")
+        script = (f"import socket, time\nwhile True:\n s = socket.create_connection(('{host}', {port}))\n"
+                  " s.send(b'GET /metrics HTTP/1.0\\r\\n\\r\\n')\n while s.recv(1 << 20): pass\n time.sleep(1)")
         self.scraper = self.bed.upf.popen("/usr/bin/python3", "-c", script, stdin=subprocess.DEVNULL)
 
     def configuration(self):
@@ -201,6 +204,7 @@ class KupfOne(Loaded):
     """One session with six PDRs; each burst is of another flow of it than the last."""
 
     live, words = 1, ("--flows", 2)
+    many = True
 
     def flows(self):
         return super().flows() * 8
@@ -210,6 +214,7 @@ class KupfMany(Loaded):
     """100,000 such sessions, a burst for each in turn."""
 
     live, words = 100_000, ("--flows", 2)
+    many = True
     pool = "10.60.0.0/14"
 
     def flows(self):
