@@ -29,6 +29,8 @@ class GtpuSocket {
   virtual ~GtpuSocket() = default;
 
   [[nodiscard]] virtual int descriptor() const = 0;
+  /// From now on nothing reaches it, nor the module by it.
+  virtual void silence() = 0;
   /// None: nothing to read now.
   [[nodiscard]] virtual std::optional<Datagram> receive(std::span<std::uint8_t> buffer) = 0;
   /// False if the kernel didn't take it. `tos` is of the outer header.

@@ -12,14 +12,17 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "netlink/genl_socket.hpp"
 #include "netlink/gtp5g/attrs.hpp"
@@ -139,9 +142,11 @@ sockaddr_in to_sockaddr(Ipv4 address, std::uint16_t port) {
 
 /// Returns when no CPU is in the midst of a packet any more that it began before.
 void let_packets_pass() {
-  // It is the one system call that waits for a grace period of RCU and needs no capability. Where a
-  // system call filter refuses it, the time that closing takes has to do.
-  (void)::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+  // The one system call that waits for a grace period of RCU and needs no capability. A kernel with
+  // nohz_full CPUs refuses it; the other way is to give any packet more time than it can take.
+  constexpr std::chrono::milliseconds kLongest{200};
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0) return;
+  std::this_thread::sleep_for(kLongest);
 }
 
 class LinuxGtpuSocket final : public GtpuSocket {
@@ -157,6 +162,7 @@ class LinuxGtpuSocket final : public GtpuSocket {
   LinuxGtpuSocket& operator=(const LinuxGtpuSocket&) = delete;
 
   [[nodiscard]] int descriptor() const override { return socket_.get(); }
+  void silence() override { (void)deafen(socket_.get(), own_); }
 
   [[nodiscard]] std::optional<Datagram> receive(std::span<std::uint8_t> buffer) override {
     sockaddr_in from{};
@@ -267,7 +273,11 @@ class LinuxHost final : public Host {
  private:
   /// errno of one rtnetlink request; 0: done.
   static int run(const Request& request);
+  /// That the link is ours as long as we live.
+  [[nodiscard]] Result<void, std::string> claim(const std::string& name);
   static std::optional<std::string> kind_of(std::uint32_t index);
+
+  std::optional<Descriptor> claim_{};
 };
 
 std::optional<std::string> LinuxHost::kernel_without_module() {
@@ -313,6 +323,7 @@ Result<std::unique_ptr<GtpuSocket>, std::string> LinuxHost::open_gtpu(
     return failure("can't keep " + to_string(local) + ':' + std::to_string(port) +
                    "/udp from receiving until there is a link: " + text_of(errno));
   }
+  let_packets_pass();                  // those that found it before
   const int never = IP_PMTUDISC_DONT;  // as the module sends: routers on the way may fragment
   (void)::setsockopt(socket.get(), IPPROTO_IP, IP_MTU_DISCOVER, &never, sizeof never);
   return std::make_unique<LinuxGtpuSocket>(std::move(socket), addresses.front());
@@ -357,14 +368,38 @@ std::optional<std::string> LinuxHost::kind_of(std::uint32_t index) {
   return kind ? std::optional{std::string{*kind}} : std::nullopt;
 }
 
+/// A link that lives looks like one that a dead process left, and to remove it would free what its
+/// packets use. So a daemon holds a name for it that the kernel takes back when it dies: an
+/// abstract UNIX address, which is of the network namespace as the link is.
+Result<void, std::string> LinuxHost::claim(const std::string& name) {
+  Descriptor socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  if (!socket.ok()) return failure("can't open a UNIX socket: " + text_of(errno));
+  sockaddr_un own{};
+  own.sun_family = AF_UNIX;
+  const std::string address = std::string(1, '\0') + "kupf-link-" + name;
+  address.copy(own.sun_path, sizeof own.sun_path);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size());
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), size) != 0) {
+    if (errno != EADDRINUSE) return failure("can't claim the link " + name + ": " + text_of(errno));
+    return failure("the link " + name +
+                   " belongs to an upf that is running: choose another name (gtpu.ifname)");
+  }
+  claim_.emplace(std::move(socket));
+  return {};
+}
+
 Result<Link, std::string> LinuxHost::create_link(const LinkRequest& request,
                                                  const GtpuSocket& socket) {
   // With a descriptor that isn't open the module makes a link all the same, and panics at its first
   // PDR.
   if (::fcntl(socket.descriptor(), F_GETFD) < 0) return failure(std::string{"no GTP-U socket"});
-  if (request.name.empty() || request.name.size() >= IFNAMSIZ) {
-    return failure("'" + request.name + "' can't be a link's name: 1 to 15 characters");
+  // With a name that the kernel makes up the rest of, or refuses, the module frees its tables
+  // twice.
+  if (request.name.empty() || request.name.size() >= IFNAMSIZ ||
+      request.name.find('%') != std::string::npos) {
+    return failure("'" + request.name + "' can't be a link's name: 1 to 15 characters, no '%'");
   }
+  if (auto ok = claim(request.name); !ok) return failure(ok.error());
   if (const unsigned old = ::if_nametoindex(request.name.c_str()); old != 0) {
     // What a dead process left has no socket any more; adopting it would panic as well.
     if (kind_of(old) != link::kKind) {

@@ -159,8 +159,10 @@ std::optional<Host> HostKind::parse(std::string_view text) {
 
 std::optional<std::string> DeviceKind::parse(std::string_view text) {
   if (text.empty() || text.size() > 15 || text == "." || text == "..") return {};
-  const bool fits = std::ranges::all_of(
-      text, [](unsigned char c) { return std::isgraph(c) != 0 && c != '/' && c != ':'; });
+  // '%' makes the kernel number the device, or refuse it; gtp5g frees its tables twice then.
+  const bool fits = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isgraph(c) != 0 && c != '/' && c != ':' && c != '%';
+  });
   if (!fits) return {};
   return std::string{text};
 }

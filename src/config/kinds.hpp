@@ -106,7 +106,7 @@ struct PrefixKind {
   static std::string print(const IpPrefix& value) { return to_string(value); }
 };
 
-/// The name of a network device: what the kernel's dev_valid_name() takes.
+/// The name of a network device: what the kernel's dev_valid_name() takes and doesn't change.
 struct DeviceKind {
   static std::string allowed() { return "a network device's name (1 to 15 characters)"; }
   static std::optional<std::string> parse(std::string_view text);

@@ -94,6 +94,18 @@ def test_a_busy_port_is_an_error_that_says_so(upf, topology):
     assert "8805" in output, output
 
 
+# A link that lives looks like one that a dead process left, and the module panics when it goes under traffic.
+def test_a_second_daemon_leaves_the_link_alone(upf, topology, tmp_path, plane):
+    if plane != "gtp5g":
+        pytest.skip("there is a link only with the kernel module")
+    other = tmp_path / "other.yaml"
+    other.write_text(upf.config_path.read_text().replace(net.UPF, "127.0.0.1"))
+    second = topology.upf.popen(upf.program, "-c", other, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    output = second.communicate(timeout=15)[0]
+    assert second.returncode > 0 and "belongs to an upf that is running" in output, output
+    assert "upfgtp" in topology.upf.ip("-o", "link")
+
+
 # cases.md 70, 76
 def test_a_bad_configuration_is_an_error_that_names_it(upf, topology, tmp_path):
     broken = tmp_path / "broken.yaml"

@@ -103,6 +103,7 @@ class Gtpu final : public gtp5g::GtpuSocket {
   }
 
   [[nodiscard]] int descriptor() const override { return machine_->socket.descriptor(); }
+  void silence() override {}
   [[nodiscard]] std::optional<Datagram> receive(std::span<std::uint8_t> buffer) override {
     const auto item = machine_->socket.take();
     if (!item) return std::nullopt;

@@ -299,6 +299,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"LimitZero", file("  limits: {sessions: 0}\n"), "pfcp.limits.sessions"},
         Wrong{"MtuTooSmall", file("", "      mtu: 100\n"), "gtpu.ifList[0].mtu"},
         Wrong{"DeviceNameTooLong", file("", "  ifname: sixteen-letters-\n"), "gtpu.ifname"},
+        Wrong{"DeviceNameThatTheKernelCompletes", file("", "  ifname: upf%d\n"), "gtpu.ifname"},
         Wrong{"SizeOverflow", file("", "  buffering: {bytes: 18014398509481985KiB}\n"),
               "gtpu.buffering.bytes"},
         Wrong{"SameAddressTwice", file("", "    - {addr: 127.0.0.8, type: N3}\n"),
