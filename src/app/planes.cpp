@@ -69,7 +69,6 @@ userplane::Settings userplane_settings(const config::Config& config) {
   settings.workers = config.gtpu.workers;
   settings.offloads = offloads(config.gtpu.without_offloads);
   settings.echo = echo_timers(config.gtpu.echo);
-  settings.max_sessions = config.pfcp.limits.sessions;
   settings.buffers = buffer_limits(config.gtpu.buffering);
   return settings;
 }

@@ -35,12 +35,11 @@ bool names(const std::vector<FarId>& list, FarId id) {
 }  // namespace
 
 SessionKeeper::SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder,
-                             LocalEnds& ends, std::size_t max_sessions, dataplane::EchoTimers echo)
+                             LocalEnds& ends, dataplane::EchoTimers echo)
     : shared_(shared),
       quiescence_(quiescence),
       forwarder_(forwarder),
       ends_(ends),
-      max_sessions_(max_sessions),
       paths_(forwarder, echo) {}
 
 SessionKeeper::~SessionKeeper() {
@@ -71,9 +70,6 @@ Result<Applied, Failure> SessionKeeper::apply(const dataplane::Change& change) {
 /// Everything that may fail, touching nothing.
 Result<SessionKeeper::Draft, Failure> SessionKeeper::draft(const dataplane::Change& change,
                                                            const Session* session) const {
-  if (session == nullptr && sessions_.size() >= max_sessions_) {
-    return failure(Failure{Failure::Kind::NoResources, {}, "as many sessions as allowed"});
-  }
   const rules::SessionRules& rules = *change.after;
   Draft draft;
   for (const rules::Urr& urr : rules.urrs) {

@@ -27,7 +27,7 @@ namespace upf::userplane {
 class SessionKeeper {
  public:
   SessionKeeper(Shared& shared, Quiescence& quiescence, Forwarder& forwarder, LocalEnds& ends,
-                std::size_t max_sessions, dataplane::EchoTimers echo = {});
+                dataplane::EchoTimers echo = {});
   SessionKeeper(const SessionKeeper&) = delete;
   SessionKeeper& operator=(const SessionKeeper&) = delete;
   ~SessionKeeper();
@@ -108,7 +108,6 @@ class SessionKeeper {
   Quiescence& quiescence_;
   Forwarder& forwarder_;
   LocalEnds& ends_;
-  const std::size_t max_sessions_;
   std::unordered_map<Seid, Session> sessions_{};
   std::vector<Delayed> delayed_{};
   PathMonitor paths_;

@@ -188,8 +188,8 @@ Result<void, std::string> Plane::open_devices() {
   sink_ = std::make_unique<SocketSink>(own.sockets, own.tun, options_.udp_segment);
   forwarder_ = std::make_unique<Forwarder>(shared_, *sink_, options_);
   sink_->count_in(forwarder_->counters());
-  keeper_ = std::make_unique<SessionKeeper>(shared_, quiescence_, *forwarder_, ends_,
-                                            settings_.max_sessions, settings_.echo);
+  keeper_ =
+      std::make_unique<SessionKeeper>(shared_, quiescence_, *forwarder_, ends_, settings_.echo);
   capabilities_ = abilities(settings_);
   note_host();
   start_workers(split);

@@ -83,7 +83,7 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
       : shared_(quiescence_, limits),
         packets_(shared_, sink, {.vnet_header = true, .glue_udp = true, .udp_segment = true}),
         control_(shared_, sink, {.vnet_header = true, .glue_udp = true, .udp_segment = true}),
-        keeper_(shared_, quiescence_, control_, *this, 1000) {
+        keeper_(shared_, quiescence_, control_, *this) {
     const auto own = userplane::Address::of(MemoryWorld::local());
     shared_.locals = {{false, own}, {true, {0x20010db800000000, 1}}};
     shared_.own_addresses = shared_.locals;

@@ -41,7 +41,6 @@ struct Settings {
   bool copy_dscp{};                  ///< the inner DSCP to the outer header, where no rule marks it
   std::uint32_t error_indications_per_second{100};  ///< 0: none are sent
   dataplane::EchoTimers echo{};
-  std::size_t max_sessions{1'000'000};
   dataplane::BufferLimits buffers{};
   Offloads offloads{};
 };
