@@ -65,6 +65,16 @@ void append(std::vector<T>& all, std::vector<T> more) {
   }
 }
 
+/// Of the requests that were refused, in their order.
+std::vector<std::string> reasons_in(const std::vector<control::LogRecord>& log) {
+  constexpr std::string_view kRefused = "refused: ";
+  std::vector<std::string> reasons;
+  for (const control::LogRecord& record : log) {
+    if (record.text.starts_with(kRefused)) reasons.push_back(record.text.substr(kRefused.size()));
+  }
+  return reasons;
+}
+
 std::string busy_text(const Host& host, const SocketAddress& local) {
   const auto owner = host.owner_of_udp_port(local.port);
   return fmt::format(
@@ -118,7 +128,8 @@ Result<void, std::string> Daemon::open_plane(const Factories& factories, const H
   if (!opened) {
     return failure(fmt::format("forwarder {}: {}", kernel ? "gtp5g" : "userspace", opened.error()));
   }
-  plane_ = std::make_unique<metrics::MeteredPlane>(std::move(opened->plane));
+  plane_ = std::make_unique<metrics::MeteredPlane>(std::move(opened->plane),
+                                                   kernel ? config_.gtpu.ifname : std::string{});
   more_notes_ = std::move(opened->more_notes);
   for (const std::string& note : opened->notes) log_.info("plane", note);
   if (!factories.needs_net_admin) return {};
@@ -319,9 +330,12 @@ void Daemon::act(control::Output output) {
 
 void Daemon::account(WallTime at, const control::Output& output) {
   for (const auto& served : output.served) meter_.on_served(served);
+  const std::uint64_t refused = meter_.totals().refused;
   for (const auto& datagram : output.send) {
     meter_.on_datagram(metrics::Direction::Out, datagram.to, datagram.octets, at);
   }
+  const std::vector<std::string> reasons = reasons_in(output.log);
+  if (meter_.totals().refused - refused == reasons.size()) meter_.explain_refusals(reasons);
   operations_->follower().end(at, n4_->local(), output);
 }
 

@@ -67,9 +67,10 @@ def test_scrape_and_query(operated, crowd, smf, gnb, host, plane):
     assert value(metrics, 'kupf_rules{kind="pdr"}') == 2 * CROWD
     assert value(metrics, 'kupf_plane_call_duration_seconds_count{call="apply"}') == CROWD
     assert value(metrics, f'kupf_gtpu_path_tunnels{{peer="{net.GNB1}"}}') == CROWD
-    if plane == "userspace":
-        assert value(metrics, 'kupf_gtpu_packets_total{direction="uplink"}') >= CROWD
-    else:
+    for direction in ("uplink", "downlink"):
+        assert value(metrics, f'kupf_gtpu_packets_total{{direction="{direction}"}}') >= CROWD
+        assert value(metrics, f'kupf_gtpu_octets_total{{direction="{direction}"}}') >= 28 * CROWD
+    if plane != "userspace":
         assert value(metrics, "kupf_kernel_requests_total") >= 4 * CROWD
         assert value(metrics, "kupf_kernel_errors_total") == 0
     validate(operated)
@@ -96,7 +97,8 @@ def test_upfctl(operated, crowd, smf, gnb, host):
     subprocess.run(["bash", "-n"], input=operated.ctl("completion", "bash"), text=True, check=True)
     # A refusal is remembered with its reason.
     smf.establish(n4.pdr_uplink(teid=0x9001), expect=n4.MANDATORY_MISSING)
-    assert "Session Establishment Request" in operated.ctl("refusals")
+    refusals = operated.ctl("refusals")
+    assert "Session Establishment Request" in refusals and "Mandatory IE missing: " in refusals, refusals
 
 
 def test_one_subscribers_story(operated, crowd, smf, gnb, host, tmp_path):

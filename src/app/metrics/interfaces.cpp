@@ -73,12 +73,16 @@ std::vector<DeviceCounts> parse_devices(std::string_view text) {
   return all;
 }
 
-void expose_interfaces(const config::Config& config, Exposition& to) {
+std::vector<DeviceCounts> read_devices() {
   std::ifstream file{"/proc/self/net/dev"};
   std::ostringstream text;
   text << file.rdbuf();
+  return parse_devices(text.str());
+}
+
+void expose_interfaces(const config::Config& config, Exposition& to) {
   const auto roles = roles_of(config);
-  for (const DeviceCounts& counts : parse_devices(text.str())) {
+  for (const DeviceCounts& counts : read_devices()) {
     const auto role = roles.find(counts.device);
     if (role == roles.end()) continue;
     for (std::size_t way = 0; way < 2; ++way) {

@@ -17,6 +17,8 @@ struct DeviceCounts {
   double drops[2]{};
 };
 [[nodiscard]] std::vector<DeviceCounts> parse_devices(std::string_view text);
+/// Of this network namespace. Asks for no lock of the kernel's that somebody could hold for long.
+[[nodiscard]] std::vector<DeviceCounts> read_devices();
 
 /// What the kernel counts on the devices that have the addresses of gtpu.ifList, and on the one
 /// towards the data network. Read when asked, so no packet pays for it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/app/metrics/interfaces.hpp"
 #include "upf/base/clock.hpp"
 
 namespace upf::app::metrics {
@@ -81,6 +82,21 @@ Result<std::vector<dataplane::Reading>, dataplane::Failure> MeteredPlane::read_u
   reads_.durations.observe(seconds(took));
   ++reads_.outcomes[readings ? "ok" : name_of(readings.error().kind)];
   return readings;
+}
+
+std::vector<dataplane::Counter> MeteredPlane::counters() const {
+  std::vector<dataplane::Counter> all = inner_->counters();
+  if (device_.empty()) return all;
+  for (const DeviceCounts& counts : read_devices()) {
+    if (counts.device != device_) continue;
+    // What the module takes out of tunnels the device receives.
+    const auto number = [](double value) { return static_cast<std::uint64_t>(value); };
+    all.push_back({"uplink_packets", {}, number(counts.packets[0])});
+    all.push_back({"downlink_packets", {}, number(counts.packets[1])});
+    all.push_back({"uplink_octets", {}, number(counts.octets[0])});
+    all.push_back({"downlink_octets", {}, number(counts.octets[1])});
+  }
+  return all;
 }
 
 std::vector<dataplane::Event> MeteredPlane::take_events() {

@@ -24,7 +24,9 @@ class MeteredPlane final : public dataplane::DataPlane {
     std::function<void(const dataplane::Event&)> on_event{};
   };
 
-  explicit MeteredPlane(std::unique_ptr<dataplane::DataPlane> inner) : inner_(std::move(inner)) {}
+  /// `device`: the one whose own counts are the plane's packets; empty: the plane counts them.
+  explicit MeteredPlane(std::unique_ptr<dataplane::DataPlane> inner, std::string device = {})
+      : inner_(std::move(inner)), device_(std::move(device)) {}
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   [[nodiscard]] const dataplane::Capabilities& capabilities() const override {
@@ -36,9 +38,7 @@ class MeteredPlane final : public dataplane::DataPlane {
       Seid seid, std::span<const UrrId> urrs) override;
   [[nodiscard]] int event_descriptor() const override { return inner_->event_descriptor(); }
   [[nodiscard]] std::vector<dataplane::Event> take_events() override;
-  [[nodiscard]] std::vector<dataplane::Counter> counters() const override {
-    return inner_->counters();
-  }
+  [[nodiscard]] std::vector<dataplane::Counter> counters() const override;
   [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
       Seid seid, const rules::SessionRules& intended, bool repair) override {
     return inner_->audit(seid, intended, repair);
@@ -77,6 +77,7 @@ class MeteredPlane final : public dataplane::DataPlane {
   void count_network(std::string_view network, int sign);
 
   std::unique_ptr<dataplane::DataPlane> inner_;
+  std::string device_;
   Observer observer_{};
   Call applies_{};
   Call reads_{};

@@ -138,8 +138,16 @@ void N4Meter::on_answer(Direction direction, const SocketAddress& peer, Type typ
   ++counts_of(peer.ip).answers[{direction, type, record.cause}];
   if (direction == Direction::In || pfcp::is_acceptance(record.cause)) return;
   ++totals_.refused;
+  record.reason = pfcp::to_string(record.cause);
   refusals_.push_front(std::move(record));
   if (refusals_.size() > kRefusals) refusals_.pop_back();
+}
+
+void N4Meter::explain_refusals(const std::vector<std::string>& reasons) {
+  std::size_t at = reasons.size();
+  for (const std::string& reason : reasons) {
+    if (--at < refusals_.size()) refusals_[at].reason = reason;
+  }
 }
 
 void N4Meter::count_reports(Type type, wire::Bytes body) {

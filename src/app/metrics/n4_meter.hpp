@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include "src/app/metrics/exposition.hpp"
 #include "upf/base/address.hpp"
@@ -30,6 +31,7 @@ struct RefusalRecord {
   std::optional<std::uint16_t> offending_ie{};  ///< 8.2.22
   std::string failed_rule{};                    ///< 8.2.80: "FAR 3"; empty: none named
   std::uint64_t seid{};                         ///< of the answer's header
+  std::string reason{};                         ///< in words
 };
 
 /// Counts what passes through the N4 socket by looking at it: no decoding, a few comparisons a
@@ -46,6 +48,8 @@ class N4Meter {
                    WallTime at);
   void on_send_failures(std::uint64_t count) { send_failures_ += count; }
   void on_served(const control::Served& served);
+  /// Why the newest of them were refused, in the order in which they were.
+  void explain_refusals(const std::vector<std::string>& reasons);
 
   [[nodiscard]] const std::deque<RefusalRecord>& refusals() const { return refusals_; }
   void expose(Exposition& to) const;

@@ -135,7 +135,8 @@ void Follower::expire(TimePoint now) {
 void Follower::learn(Following& following, Seid seid) const {
   following.seids.insert(seid);
   if (const auto head = sessions_.head(seid)) {
-    following.peer_seids.insert(head->cp.seid);
+    if (head->cp.ipv4) following.peer_seids.emplace(*head->cp.ipv4, head->cp.seid);
+    if (head->cp.ipv6) following.peer_seids.emplace(*head->cp.ipv6, head->cp.seid);
   }
 }
 
@@ -184,6 +185,11 @@ bool Follower::concerns(Following& following, const Exchange& exchange,
   return concerned;
 }
 
+bool Follower::is_for(const Following& following, const n4::Datagram& datagram) {
+  const auto seid = header_seid(datagram.octets);
+  return seid && following.peer_seids.contains({datagram.to.ip, *seid});
+}
+
 void Follower::write(Following& following, const Exchange& exchange, WallTime at,
                      const SocketAddress& local, const control::Output& output, bool whole) {
   if (whole && exchange.received) {
@@ -201,8 +207,7 @@ void Follower::write(Following& following, const Exchange& exchange, WallTime at
   }
   for (const auto& datagram : output.send) {
     // An exchange that began without a datagram (a timer) may send for many sessions.
-    const auto seid = header_seid(datagram.octets);
-    if (!exchange.received && !(seid && following.peer_seids.contains(*seid))) continue;
+    if (!exchange.received && !is_for(following, datagram)) continue;
     following.note(at, "n4-out", to_string(datagram.to) + " " + pfcp::describe(datagram.octets));
     following.capture.add_datagram(at, local, datagram.to, datagram.octets);
   }
@@ -215,8 +220,7 @@ void Follower::end(WallTime at, const SocketAddress& local, const control::Outpu
     const bool whole = concerns(*following, exchange, output);
     const bool reported =
         !exchange.received && std::ranges::any_of(output.send, [&](const n4::Datagram& datagram) {
-          const auto seid = header_seid(datagram.octets);
-          return seid && following->peer_seids.contains(*seid);
+          return is_for(*following, datagram);
         });
     if (whole || reported) write(*following, exchange, at, local, output, whole);
   }

@@ -39,8 +39,9 @@ struct Following {
       : target(std::move(whom)), capture(capture_limit) {}
 
   Target target;
-  std::set<Seid> seids{};       ///< its sessions, also those that have ended
-  std::set<Seid> peer_seids{};  ///< the CP function's SEIDs of these
+  std::set<Seid> seids{};  ///< its sessions, also those that have ended
+  /// CP F-SEIDs of these: SEIDs of two CP functions may be equal.
+  std::set<std::pair<IpAddress, Seid>> peer_seids{};
   std::deque<TraceRecord> records{};
   std::uint64_t next{1};
   Pcapng capture;
@@ -92,6 +93,8 @@ class Follower {
   [[nodiscard]] bool concerns(Following& following, const Exchange& exchange,
                               const control::Output& output) const;
   void learn(Following& following, Seid seid) const;
+  /// Sent to the CP function's end of one of its sessions.
+  [[nodiscard]] static bool is_for(const Following& following, const n4::Datagram& datagram);
   static void write(Following& following, const Exchange& exchange, WallTime at,
                     const SocketAddress& local, const control::Output& output, bool whole);
 

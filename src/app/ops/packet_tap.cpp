@@ -71,7 +71,9 @@ Result<PacketTap, std::string> PacketTap::open(const std::string& device,
   const auto no = [&](const char* what) {
     return failure(fmt::format("user packets can't be captured: {}: {}{}", what,
                                std::strerror(errno),
-                               errno == EPERM ? " (upf needs CAP_NET_RAW for that)" : ""));
+                               errno == EPERM || errno == EAFNOSUPPORT
+                                   ? " (upf needs CAP_NET_RAW, and AF_PACKET, for that)"
+                                   : ""));
   };
   // Protocol 0: nothing arrives until the filter is there and the socket is bound.
   runtime::UniqueFd fd{::socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};

@@ -200,7 +200,7 @@ Json refusals_view(const Scene& scene) {
                {"peer", to_string(refusal.peer)},
                {"request", pfcp::to_string(refusal.type)},
                {"cause", static_cast<unsigned>(refusal.cause)},
-               {"reason", pfcp::to_string(refusal.cause)},
+               {"reason", refusal.reason},
                {"peer_seid", seid_text({refusal.seid})}};
     if (refusal.offending_ie) {
       entry["offending_ie"] = pfcp::to_string(static_cast<pfcp::IeType>(*refusal.offending_ie));

@@ -136,6 +136,18 @@ TEST(N4Meter, StrangersHaveNoSeriesOfTheirOwn) {
   EXPECT_EQ(meter.refusals().size(), N4Meter::kRefusals);
 }
 
+TEST(N4Meter, RefusalsAreExplainedInTheirOrder) {
+  N4Meter meter;
+  for (const std::uint8_t cause : std::initializer_list<std::uint8_t>{66, 72, 73}) {
+    meter.on_datagram(Direction::Out, kSmf, answer(6, cause), {});
+  }
+  meter.explain_refusals({"who are you", "no such FAR"});
+  ASSERT_EQ(meter.refusals().size(), 3U);
+  EXPECT_EQ(meter.refusals()[0].reason, "no such FAR");
+  EXPECT_EQ(meter.refusals()[1].reason, "who are you");
+  EXPECT_EQ(meter.refusals()[2].reason, pfcp::to_string(pfcp::Cause::MandatoryIeMissing));
+}
+
 TEST(N4Meter, KeepsRefusalsWithTheirReason) {
   N4Meter meter;
   // Session Establishment Response with a SEID, Cause 66, Offending IE 60, Failed Rule ID FAR 3.

@@ -122,6 +122,29 @@ TEST(Follow, FollowsAUeFromItsFirstMessage) {
   EXPECT_FALSE(follower.active());
 }
 
+// SMFs that count their SEIDs from 1 have the same ones.
+TEST(Follow, TellsSmfsWithEqualSeidsApart) {
+  session::Store store;
+  session::Session session;
+  session.seid = Seid{5};
+  session.cp = {.seid = Seid{1}, .ipv4 = Ipv4{{10, 0, 0, 2}}};
+  session.rules = some_rules();
+  store.put(session);
+  Follower follower{store};
+  const auto id = follower.start(*parse_target("5"), 1U << 20U, TimePoint{} + 1h);
+  ASSERT_TRUE(id.has_value());
+  const auto exchange = [&](const SocketAddress& to, std::optional<Seid> touched) {
+    control::Output output;
+    output.send.push_back({to, wire::Octets{0x21, 56, 0, 12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0}});
+    if (touched) output.log.push_back({.text = "reported", .seid = touched});
+    follower.end(WallTime{1s}, kUpf, output);
+    return follower.find(*id)->capture.packets();
+  };
+  EXPECT_EQ(exchange(kSmf, Seid{5}), 1U);
+  EXPECT_EQ(exchange({Ipv4{{10, 0, 0, 3}}, 8805}, std::nullopt), 1U);
+  EXPECT_EQ(exchange(kSmf, std::nullopt), 2U);
+}
+
 TEST(Follow, HasALimit) {
   const session::Store store;
   Follower follower{store};
