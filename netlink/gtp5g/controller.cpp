@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "netlink/gtp5g/requests.hpp"
@@ -57,6 +60,8 @@ bool buffers(const rules::SessionRules& rules) {
   return std::ranges::any_of(rules.fars, [](const rules::Far& far) { return far.action.buffer; });
 }
 
+bool is_policer_deletion(const Op& op) { return std::holds_alternative<DeleteQer>(op); }
+
 }  // namespace
 
 Controller::Controller(Settings settings, Parts parts)
@@ -83,12 +88,18 @@ Controller::~Controller() {
     return;
   }
   parts_.gtpu->silence();
+  std::vector<std::pair<Seid, std::vector<Op>>> policers;
   for (auto& [seid, session] : sessions_) {
-    const KernelPlan plan = make_plan(seid, session.installed, {}, ids_);
-    (void)send(seid, plan.remove);
+    std::vector<Op> ops = make_plan(seid, session.installed, {}, ids_).remove;
+    const auto last = std::ranges::stable_partition(ops, std::not_fn(is_policer_deletion));
+    policers.emplace_back(seid, std::vector<Op>{last.begin(), last.end()});
+    ops.erase(last.begin(), last.end());
+    (void)send_now(seid, ops);
   }
-  // The socket before the link: the module frees what uplink packets under way still use.
+  // The socket before the link: the module frees what uplink packets under way still use. Closing
+  // it waits for all that are under way.
   parts_.gtpu.reset();
+  for (const auto& [seid, ops] : policers) (void)send_now(seid, ops);
   (void)parts_.host->remove_link(parts_.link);
 }
 
@@ -289,8 +300,26 @@ void Controller::settle_undo(Session& session, const Step& step, const std::vect
   }
 }
 
+/// The module frees a QER's policers at once, and not when the packets that met its PDRs before
+/// those went are through: they get more time than a packet takes. Seen: memory overwritten after
+/// it was freed, in 13,000 sessions that ended under traffic.
 std::optional<std::vector<netlink::Answer>> Controller::send(Seid seid,
                                                              const std::vector<Op>& ops) {
+  constexpr std::chrono::milliseconds kPacket{1};
+  const auto policers = std::ranges::find_if(ops, is_policer_deletion);
+  if (policers == ops.end()) return send_now(seid, ops);
+  auto answers = send_now(seid, {ops.begin(), policers});
+  if (!answers) return std::nullopt;
+  std::this_thread::sleep_for(kPacket);
+  auto rest = send_now(seid, {policers, ops.end()});
+  if (!rest) return std::nullopt;
+  answers->insert(answers->end(), std::make_move_iterator(rest->begin()),
+                  std::make_move_iterator(rest->end()));
+  return answers;
+}
+
+std::optional<std::vector<netlink::Answer>> Controller::send_now(Seid seid,
+                                                                 const std::vector<Op>& ops) {
   if (ops.empty()) return std::vector<netlink::Answer>{};
   std::vector<netlink::GenlRequest> requests;
   requests.reserve(ops.size());
@@ -359,6 +388,7 @@ std::map<UrrId, Reading> Controller::clean_up(Session& session, const Step& step
     if (meter == session.installed.urrs.end() || readings.contains(key.urr)) continue;
     if (own.insert(key.urr).second) ops.emplace_back(ReadUrr{meter->second.id, key.urr});
   }
+  std::ranges::stable_partition(ops, std::not_fn(is_policer_deletion));
   const auto answers = send(step.seid, ops);
   for (std::size_t i = 0; answers && i < ops.size(); ++i) {
     const netlink::Answer& answer = (*answers)[i];

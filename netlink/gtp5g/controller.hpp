@@ -130,6 +130,8 @@ class Controller {
                                                              const std::vector<UrrId>& query);
   [[nodiscard]] std::optional<std::vector<netlink::Answer>> send(Seid seid,
                                                                  const std::vector<Op>& ops);
+  [[nodiscard]] std::optional<std::vector<netlink::Answer>> send_now(Seid seid,
+                                                                     const std::vector<Op>& ops);
   void resync(Seid seid, Session& session);
   void index_teids(Seid seid, const rules::SessionRules* before, const rules::SessionRules* after);
 

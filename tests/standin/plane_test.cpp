@@ -104,8 +104,18 @@ TEST(Session, ForwardsBothWays) {
 TEST(Session, IsOneCallWhenItBeginsAndOneWhenItEnds) {
   Rig rig;
   const std::uint64_t before = rig.machine->kernel.calls();
-  ASSERT_TRUE(rig.go(with_urr(with_qer(session(), {.id = {1}, .qfi = 9}), {.id = {1}})));
+  ASSERT_TRUE(rig.go(with_urr(session(), {.id = {1}})));
   EXPECT_EQ(rig.machine->kernel.calls(), before + 1);
+  EXPECT_EQ(rig.finish().size(), 1U);
+  EXPECT_EQ(rig.machine->kernel.calls(), before + 2);
+  EXPECT_EQ(rig.machine->kernel.rules(), 0U);
+}
+
+// Packets that met a PDR may still be using the policer, which the module frees at once.
+TEST(Session, PolicersGoInACallOfTheirOwn) {
+  Rig rig;
+  ASSERT_TRUE(rig.go(with_urr(with_qer(session(), {.id = {1}, .qfi = 9}), {.id = {1}})));
+  const std::uint64_t before = rig.machine->kernel.calls();
   EXPECT_EQ(rig.finish().size(), 1U);
   EXPECT_EQ(rig.machine->kernel.calls(), before + 2);
   EXPECT_EQ(rig.machine->kernel.rules(), 0U);
