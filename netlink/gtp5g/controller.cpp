@@ -77,17 +77,16 @@ Controller::Controller(Settings settings, Parts parts)
 }
 
 Controller::~Controller() {
+  parts_.gtpu->silence();
   if (parts_.socket->broken()) {
     // One more call would hang the exit as well. The socket stays open: the call that hangs may go
     // on one day, and on a link without a socket it would panic. Kept for good in a place that is
     // never destroyed, and that the leak sanitizer can see.
-    parts_.gtpu->silence();
     using Kept = std::vector<decltype(parts_.gtpu)>;
     static Kept* const kept = std::make_unique<Kept>().release();
     kept->push_back(std::move(parts_.gtpu));
     return;
   }
-  parts_.gtpu->silence();
   std::vector<std::pair<Seid, std::vector<Op>>> policers;
   for (auto& [seid, session] : sessions_) {
     std::vector<Op> ops = make_plan(seid, session.installed, {}, ids_).remove;

@@ -240,15 +240,14 @@ void Planner::remove_rest() {
   for_each_gone(installed_.fars, plan_.next.fars, [&](const FarKey&, const auto& far) {
     plan_.remove.emplace_back(DeleteFar{far.id});
   });
+  for_each_gone(installed_.qers, plan_.next.qers, [&](const QerKey&, const auto& qer) {
+    plan_.remove.emplace_back(DeleteQer{qer.id});
+  });
   for_each_gone(installed_.urrs, plan_.next.urrs, [&](const UrrKey& key, const auto& urr) {
     // A report switches between two counters, and a packet under way still counts on the one that
     // was just read: the last reading of a meter takes both.
     if (key.role == UrrKey::Role::Meter) plan_.remove.emplace_back(ReadUrr{urr.id, key.urr});
     plan_.remove.emplace_back(DeleteUrr{urr.id, key});
-  });
-  // The module frees a policer at once: the packets that may still use it get what time there is.
-  for_each_gone(installed_.qers, plan_.next.qers, [&](const QerKey&, const auto& qer) {
-    plan_.remove.emplace_back(DeleteQer{qer.id});
   });
 }
 

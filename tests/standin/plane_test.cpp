@@ -114,10 +114,11 @@ TEST(Session, IsOneCallWhenItBeginsAndOneWhenItEnds) {
 // Packets that met a PDR may still be using the policer, which the module frees at once.
 TEST(Session, PolicersGoInACallOfTheirOwn) {
   Rig rig;
-  ASSERT_TRUE(rig.go(with_urr(with_qer(session(), {.id = {1}, .qfi = 9}), {.id = {1}})));
   const std::uint64_t before = rig.machine->kernel.calls();
+  ASSERT_TRUE(rig.go(with_urr(with_qer(session(), {.id = {1}, .qfi = 9}), {.id = {1}})));
+  EXPECT_EQ(rig.machine->kernel.calls(), before + 1);
   EXPECT_EQ(rig.finish().size(), 1U);
-  EXPECT_EQ(rig.machine->kernel.calls(), before + 2);
+  EXPECT_EQ(rig.machine->kernel.calls(), before + 3);
   EXPECT_EQ(rig.machine->kernel.rules(), 0U);
 }
 
