@@ -13,12 +13,63 @@ Train train_of(const SuperPacket& packet) {
           packet.ip.length - (packet.count - 1) * packet.segment_size};
 }
 
+/// A session's rules, and what they remember, of the sizes that are usual.
+void prefetch_block(const void* block) {
+  constexpr std::size_t kOctets = 512, kLine = 64;
+  for (std::size_t at = 0; at < kOctets; at += kLine) {
+    __builtin_prefetch(static_cast<const std::byte*>(block) + at);
+  }
+}
+void prefetch_states(const Snapshot& rules) {
+  constexpr std::size_t kMost = 4;
+  for (std::size_t i = 0; i < std::min(rules.rates.size(), kMost); ++i) {
+    __builtin_prefetch(rules.rates[i].full_at, 1);
+  }
+  for (std::size_t i = 0; i < std::min(rules.fars.size(), kMost); ++i) {
+    __builtin_prefetch(rules.fars[i].state);
+  }
+  for (std::size_t i = 0; i < std::min(rules.urrs.size(), kMost); ++i) {
+    __builtin_prefetch(&rules.urrs[i]->uplink, 1);
+    __builtin_prefetch(&rules.urrs[i]->watched, 1);
+  }
+}
+
 }  // namespace
 
 Forwarder::Forwarder(Shared& shared, Sink& sink, Options options)
     : shared_(shared),
       coalescer_(sink, options.vnet_header, options.glue_udp),
       batch_(sink, options.udp_segment) {}
+
+void Forwarder::expect(std::span<const std::uint8_t> datagrams, std::size_t each) {
+  constexpr std::size_t kTeidAt = 4;  // TS 29.281 5.1
+  for (std::size_t at = 0; at + kTeidAt + 4 <= datagrams.size(); at += each) {
+    const std::uint32_t teid = load32(datagrams.data() + at + kTeidAt);
+    if (expected_count_ > 0 && expected_[expected_count_ - 1] == teid) continue;
+    if (expected_count_ == kMostExpected) return;
+    expected_[expected_count_++] = teid;
+  }
+}
+
+void Forwarder::fetch_expected() {
+  const auto teids = std::span{expected_}.first(std::exchange(expected_count_, 0));
+  if (teids.size() < 2) return;  // nothing to fetch at the same time
+  std::array<Session*, kMostExpected> sessions;
+  std::array<const Snapshot*, kMostExpected> rules;
+  for (const std::uint32_t teid : teids) shared_.tables.prefetch_teid(teid);
+  for (std::size_t i = 0; i < teids.size(); ++i) {
+    sessions[i] = shared_.tables.by_teid(teids[i]);
+    __builtin_prefetch(sessions[i]);
+  }
+  for (std::size_t i = 0; i < teids.size(); ++i) {
+    rules[i] =
+        sessions[i] == nullptr ? nullptr : sessions[i]->rules.load(std::memory_order_acquire);
+    if (rules[i] != nullptr) prefetch_block(rules[i]);
+  }
+  for (std::size_t i = 0; i < teids.size(); ++i) {
+    if (rules[i] != nullptr) prefetch_states(*rules[i]);
+  }
+}
 
 void Forwarder::from_tunnel(std::span<std::uint8_t> datagram, const DatagramSource& source) {
   counters_.add(Tally::ReceivedPackets);

@@ -65,6 +65,11 @@ class Forwarder : private LimitSink {
   Forwarder(Shared& shared, Sink& sink, Options options);
 
   void begin(const Instant& now) { now_ = now; }
+  /// Datagrams of `each` octets, the last may be shorter, that will be given to from_tunnel()
+  /// before rules may change. When all of a batch are known, fetch_expected() has the memory of all
+  /// their sessions fetched at once, where one after the other the packets would wait for each.
+  void expect(std::span<const std::uint8_t> datagrams, std::size_t each);
+  void fetch_expected();
   /// A UDP payload from the GTP-U port.
   void from_tunnel(std::span<std::uint8_t> datagram, const DatagramSource& source);
   /// A packet that the TUN gave; without IFF_VNET_HDR the header is all zeros.
@@ -127,6 +132,8 @@ class Forwarder : private LimitSink {
   void traffic_started(UrrState& urr, std::int64_t wall_ns) override;
   void tell(const PacketEvent& event);
 
+  static constexpr std::size_t kMostExpected = 64;
+
   Shared& shared_;
   Classifier classifier_;
   Coalescer coalescer_;
@@ -135,6 +142,8 @@ class Forwarder : private LimitSink {
   EventRing events_;
   Instant now_{};
   bool signal_{};
+  std::array<std::uint32_t, kMostExpected> expected_{};  ///< TEIDs, no two neighbours the same
+  std::size_t expected_count_{};
 
   /// The last destination that turned out to be no UE, so that a flow asks once.
   struct {

@@ -181,6 +181,12 @@ std::size_t GtpuReceiver::receive(int fd, std::uint16_t socket_index, Forwarder&
   if (got <= 0) return 0;
   const auto count = static_cast<std::size_t>(got);
   forwarder.counters().add(Tally::ReceiveMessages, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t size = messages_[i].msg_len;
+    const std::size_t train = gro_size(messages_[i].msg_hdr);
+    forwarder.expect({buffers_.get() + i * kBuffer, size}, train == 0 ? size : train);
+  }
+  forwarder.fetch_expected();
   std::size_t octets = 0;
   for (std::size_t i = 0; i < count; ++i) {
     deliver(i, socket_index, forwarder);

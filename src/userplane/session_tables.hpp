@@ -42,6 +42,8 @@ class SessionTables {
   /// The one session of a TEID, or nullptr.
   [[nodiscard]] Session* by_teid(std::uint32_t teid) const { return teids_.find_any(teid); }
 
+  void prefetch_teid(std::uint32_t teid) const { teids_.prefetch(teid); }
+
   /// Visits the sessions that may own an address, its own before framed routes and of these the
   /// longest first, until `visit(Session*)` returns true.
   template <class Visit>

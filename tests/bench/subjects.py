@@ -7,6 +7,7 @@ import pathlib
 import re
 import resource
 import subprocess
+import sys
 
 import daemon
 import net
@@ -49,6 +50,10 @@ class Subject:
         """Where uplink packets come from, as `traffic offer` takes it."""
         return [f"{ue}:{teid}" for ue, teid in self.sessions] if self.gtpu else UES
 
+    def arrived(self, namespace, link):
+        """Packets that have left the UPF, at the link's far end."""
+        return self.bed.received(namespace, link)
+
     def spawn(self, *words, **options):
         with open(self.folder / f"{type(self).__name__}.log", "w") as log:
             self.process = self.bed.upf.popen(*words, stdout=log, stderr=log, stdin=subprocess.DEVNULL, **options)
@@ -85,6 +90,24 @@ class Naive(Subject):
         self.spawn(pathlib.Path(self.options.build) / "naive", net.UPF, "naive0", *words)
         net.eventually(lambda: "naive0" in self.bed.upf.ip("-br", "link"))
         self.bed.upf.ip("route", "replace", net.UE_POOL, "dev", "naive0")
+
+
+class Drain(Subject):
+    """No UPF at all: takes what the socket gives, and throws it away. What the source and the kernel's way to the
+    socket allow any UPF."""
+
+    measures = ("small-up",)
+
+    def start(self):
+        self.gro_forwarding(False)
+        self.sessions = [(ue, index + 1) for index, ue in enumerate(UES)]
+        self.count = self.folder / "drained"
+        self.count.unlink(missing_ok=True)
+        self.spawn(pathlib.Path(self.options.build) / "drain", net.UPF, self.count)
+        assert net.eventually(lambda: self.count.exists() and self.count.stat().st_size == 8)
+
+    def arrived(self, namespace, link):
+        return int.from_bytes(self.count.read_bytes(), sys.byteorder)
 
 
 class WithSmf(Subject):
@@ -268,5 +291,5 @@ class Eupf(WithSmf):
         self.bed.upf.run("ip", "route", "del", net.UE_POOL, "dev", "n6", check=False)
 
 
-SUBJECTS = {"plain": Plain, "naive": Naive, "kupf": Kupf, "scraped": KupfScraped, "open5gs": Open5gs, "eupf": Eupf,
+SUBJECTS = {"plain": Plain, "naive": Naive, "drain": Drain, "kupf": Kupf, "scraped": KupfScraped, "open5gs": Open5gs, "eupf": Eupf,
             "kupf-bare": KupfBare, "kupf-rules": KupfRules, "kupf-one": KupfOne, "kupf-many": KupfMany}

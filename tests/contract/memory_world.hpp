@@ -97,6 +97,7 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
     const auto peer_address = userplane::Address::of(peer(number));
     inputs_.push_back(datagram);
     packets_.begin({now.count(), 1'000'000'000 + now.count()});
+    packets_.expect(inputs_.back(), inputs_.back().size());
     packets_.from_tunnel(inputs_.back(), {.socket = 0, .port = 2152, .peer = peer_address});
   }
   void from_n6(const Octets& packet) override { from_tun({}, packet); }
@@ -106,6 +107,7 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
     packets_.from_n6(header, inputs_.back());
   }
   std::vector<Output> settle() override {
+    packets_.fetch_expected();
     packets_.finish();
     inputs_.clear();
     return std::exchange(sink.outputs, {});
