@@ -83,7 +83,14 @@ bool is_stale(const sockaddr_un& address) {
          errno == ECONNREFUSED;
 }
 
-[[nodiscard]] Result<UniqueFd, std::string> listen_at(UnixPath& where) {
+/// Sockets that share all let another one bind to an address that theirs is part of, or part of
+/// theirs. Linux asks at the bind(), so it can be switched on for that long.
+void share(int fd, bool on) {
+  const int value = on ? 1 : 0;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &value, sizeof value);
+}
+
+[[nodiscard]] Result<UniqueFd, std::string> listen_at(UnixPath& where, bool) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   where.path.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -103,7 +110,7 @@ bool is_stale(const sockaddr_un& address) {
   return fd;
 }
 
-[[nodiscard]] Result<UniqueFd, std::string> listen_at(SocketAddress& where) {
+[[nodiscard]] Result<UniqueFd, std::string> listen_at(SocketAddress& where, bool sharing) {
   sockaddr_storage storage{};
   socklen_t size{};
   if (const auto* v4 = std::get_if<Ipv4>(&where.ip)) {
@@ -122,10 +129,12 @@ bool is_stale(const sockaddr_un& address) {
   UniqueFd fd{::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const int on = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  share(fd.get(), sharing);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&storage), size) != 0 ||
       ::listen(fd.get(), kWaiting) != 0) {
     return failure(why("listening at", to_string(where)));
   }
+  share(fd.get(), false);
   if (where.port == 0 &&
       ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&storage), &size) == 0) {
     sockaddr_in address{};  // the port is at the same place in both families
@@ -183,6 +192,8 @@ class Server::Impl final : public httplib::Server {
     if (const auto* path = std::get_if<UnixPath>(&address)) ::unlink(path->path.c_str());
   }
 
+  [[nodiscard]] int listener() const { return svr_sock_; }
+
   const Address address;
 
  private:
@@ -221,9 +232,12 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
 const Address& Server::address() const { return impl_->address; }
 
-Result<std::unique_ptr<Server>, std::string> Server::open(const Address& address, Handler handler) {
+Result<std::unique_ptr<Server>, std::string> Server::open(const Address& address, Handler handler,
+                                                          std::span<const Server* const> leaving) {
   Address at = address;
-  auto listener = std::visit([](auto& where) { return listen_at(where); }, at);
+  for (const Server* server : leaving) share(server->impl_->listener(), true);
+  auto listener = std::visit([&](auto& where) { return listen_at(where, !leaving.empty()); }, at);
+  for (const Server* server : leaving) share(server->impl_->listener(), false);
   if (!listener) return failure(listener.error());
   return std::unique_ptr<Server>{
       new Server{std::make_unique<Impl>(std::move(*listener), std::move(at), std::move(handler))}};

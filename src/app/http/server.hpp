@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,9 +49,10 @@ using Address = std::variant<SocketAddress, UnixPath>;
 /// (parameters are in the query); 8 KiB of address.
 class Server {
  public:
-  /// Listens from here on. The error is one line for the operator.
-  [[nodiscard]] static Result<std::unique_ptr<Server>, std::string> open(const Address& address,
-                                                                         Handler handler);
+  /// Listens from here on. The error is one line for the operator. `leaving`: servers that are
+  /// about to go; while they are still there their ports can be had, for 0.0.0.0 after 127.0.0.1.
+  [[nodiscard]] static Result<std::unique_ptr<Server>, std::string> open(
+      const Address& address, Handler handler, std::span<const Server* const> leaving = {});
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   /// Calls that are being served are finished, a UNIX socket is removed.

@@ -61,22 +61,27 @@ http::Handler Operations::handler(bool metrics_only) {
 }
 
 Result<void, std::string> Operations::listen(const config::Config& config) {
-  std::vector<Listener> next;
   const auto wanted = wanted_by(config);
+  const auto serves = [](const Listener& listener, const Wanted& want) {
+    return listener.metrics_only == want.metrics_only && same(listener.address, want.address);
+  };
+  const auto leaves = [&](const Listener& listener) {
+    return std::ranges::none_of(wanted, [&](const Wanted& want) { return serves(listener, want); });
+  };
+  std::vector<const http::Server*> leaving;
+  for (const Listener& listener : listeners_) {
+    if (leaves(listener)) leaving.push_back(listener.server.get());
+  }
+  std::vector<Listener> next;
   for (const Wanted& want : wanted) {
-    const auto stays = std::ranges::any_of(listeners_, [&](const Listener& listener) {
-      return listener.metrics_only == want.metrics_only && same(listener.address, want.address);
-    });
+    const auto stays = std::ranges::any_of(
+        listeners_, [&](const Listener& listener) { return serves(listener, want); });
     if (stays) continue;
-    auto server = http::Server::open(want.address, handler(want.metrics_only));
+    auto server = http::Server::open(want.address, handler(want.metrics_only), leaving);
     if (!server) return failure(server.error());
     next.push_back({want.address, want.metrics_only, std::move(*server)});
   }
-  std::erase_if(listeners_, [&](const Listener& listener) {
-    return std::ranges::none_of(wanted, [&](const Wanted& want) {
-      return listener.metrics_only == want.metrics_only && same(listener.address, want.address);
-    });
-  });
+  std::erase_if(listeners_, leaves);
   for (Listener& listener : next) listeners_.push_back(std::move(listener));
   return {};
 }
