@@ -52,16 +52,29 @@ std::optional<std::string> match(std::string_view pattern, std::string_view path
   return std::string{id};
 }
 
+/// Of the SMFs that a text stands for: a Node ID, or an address that SMFs speak from.
+std::vector<std::string> node_ids_of(const std::string& text, const n4::Associations& all) {
+  std::vector<std::string> nodes{text};
+  if (const auto address = parse_ip(text)) {
+    for (const n4::Association* association : all.at(*address)) {
+      nodes.push_back(pfcp::to_text(association->node));
+    }
+  }
+  return nodes;
+}
+
 struct Filter {
   std::optional<IpAddress> ue{};
   std::string dnn{};
-  std::string peer{};
+  std::vector<std::string> peers{};  ///< Node IDs, any of them
   std::optional<Teid> teid{};
   std::optional<Seid> seid{};
 
   [[nodiscard]] bool takes(const session::Session& session) const {
     if (seid && session.seid != *seid && session.cp.seid != *seid) return false;
-    if (!peer.empty() && owner_text(session.owner) != peer) return false;
+    if (!peers.empty() && std::ranges::find(peers, owner_text(session.owner)) == peers.end()) {
+      return false;
+    }
     if (!dnn.empty() && session_row(session)["dnn"] != dnn) return false;
     if (teid && !has_teid(session)) return false;
     return !ue || has_ue(session);
@@ -204,7 +217,10 @@ http::Reply Api::associations(const http::Call&, const std::string&) {
 http::Reply Api::paths(const http::Call&, const std::string&) { return json(paths_view(scene_)); }
 
 http::Reply Api::sessions(const http::Call& call, const std::string&) {
-  Filter filter{.dnn = call.parameter("dnn"), .peer = call.parameter("peer")};
+  Filter filter{.dnn = call.parameter("dnn")};
+  if (const auto text = call.parameter("peer"); !text.empty()) {
+    filter.peers = node_ids_of(text, scene_.control.associations());
+  }
   if (const auto ue = call.parameter("ue"); !ue.empty()) {
     filter.ue = parse_ip(ue);
     if (!filter.ue) return error(400, "ue: an IPv4 or IPv6 address");
