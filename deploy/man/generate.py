@@ -76,28 +76,27 @@ def cells(row):
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
 
 
-def key_entry(key, known, allowed, default, meaning):
+def key_entry(row):
     """One row of the table as an item of the list."""
-    yield f".It Sy {key.strip('*').strip('`')}"
-    yield from lines(meaning)
-    if allowed:
-        yield from lines(f"May be: {allowed}.")
-    if "required" in default:
+    yield f".It Sy {row['key'].strip('*').strip('`')}"
+    yield from lines(row["meaning"])
+    if row["may be"]:
+        yield from lines(f"May be: {row['may be']}.")
+    if "required" in row["default"]:
         yield "Required."
-    elif default not in ("", "–"):
-        yield from lines(f"Default: {default}.")
-    if known == "kupf":
+    elif row["default"] not in ("", "–"):
+        yield from lines(f"Default: {row['default']}.")
+    if row.get("known to") == "kupf":
         yield "Not known to go-upf."
 
 
-def keys(table):
-    rows = [cells(line) for line in table.splitlines() if line.startswith("|")]
-    assert rows[0] == ["key", "known to", "may be", "default", "meaning"], rows[0]
-    assert len(rows) > 40, "the table of keys is short"
+def keys(table, least):
+    head, _, *rows = [cells(line) for line in table.splitlines() if line.startswith("|")]
+    assert len(rows) >= least, "the table of keys is short"
     yield ".Bl -tag -width Ds"
-    for row in rows[2:]:
-        assert len(row) == 5, row
-        yield from key_entry(*row)
+    for row in rows:
+        assert len(row) == len(head), row
+        yield from key_entry(dict(zip(head, row)))
     yield ".El"
 
 
@@ -113,10 +112,15 @@ def items(text):
 def page():
     text = (ROOT / "configs" / "README.md").read_text()
     table = section(text, "Keys")
+    rules = section(text, "The rules file")
     body = [".Sh VALUES", *items(section(text, "Values")), ".Sh KEYS"]
     body += lines("(reload) marks what SIGHUP applies without touching sessions, and so are data networks that are "
                   "added behind those of dnnList; the rest needs a restart, and a reload says so.")
-    body += keys(table)
+    body += keys(table, 40)
+    body += [".Sh WHO CAN LOOK", *items(section(text, "Who can look"))]
+    before, after = re.split(r"^\|.*^\|[^\n]*\n", rules, flags=re.M | re.S)
+    body += [".Sh THE RULES FILE", *lines(re.sub(r"\s+", " ", before)), *keys(rules, 6)]
+    body += [*lines(re.sub(r"\s+", " ", after.split("- ")[0])), *items(after)]
     body += [".Sh DIFFERENCES FROM GO-UPF", *items(section(text, "What differs from go-upf"))]
     return HEAD + "\n".join(body) + "\n" + TAIL
 

@@ -19,6 +19,9 @@
 
 namespace upf::app {
 
+/// What there is to say about a good file.
+void write_remarks(Log& log, const std::string& path, const config::Loaded& loaded);
+
 /// Ties socket, plane and control half to the loop. Everything it does is done on the loop's
 /// thread.
 ///
@@ -57,8 +60,6 @@ class Daemon {
   /// Reads the configuration again and applies what can change in life. What it says is for the
   /// operator.
   [[nodiscard]] ops::Actions::Outcome reload();
-  /// What is in force, with what of `loaded` can change in life.
-  [[nodiscard]] Result<config::Config, std::string> next_config(const config::Config& loaded) const;
   [[nodiscard]] Result<void, std::string> apply_to_host(const config::Config& next);
   void on_reload();
   void give_back_memory();

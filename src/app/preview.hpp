@@ -7,12 +7,16 @@
 #include "src/app/http/server.hpp"
 #include "upf/config/config.hpp"
 
+/// What a check says of a configuration that is good.
 namespace upf::app {
 
-/// How a configuration differs from what the daemon behind this API has in force. None: no daemon
-/// answers there.
+/// A line for each warning and note about the file at `path`.
+[[nodiscard]] std::vector<std::string> remarks(const std::string& path,
+                                               const config::Loaded& loaded);
+
+/// What a reload would change in the daemon behind this API. None: no daemon answers there.
 [[nodiscard]] std::optional<std::vector<config::Difference>> preview(const http::Address& api,
-                                                                     const config::Config& next);
+                                                                     const config::Config& loaded);
 /// A line for each, with what it takes: a reload or a restart.
 [[nodiscard]] std::string preview_text(const std::vector<config::Difference>& differences);
 

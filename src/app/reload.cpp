@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <span>
-
 #include "src/app/control_settings.hpp"
 #include "src/app/daemon.hpp"
 #include "upf/pfcp/ies/common.hpp"
@@ -12,27 +9,6 @@
 namespace upf::app {
 namespace {
 
-/// Peers by name keep the address that they had; looking names up would hold N4 up. False: one is
-/// new.
-bool resolve_as_before(std::vector<config::Host>& peers, const std::vector<config::Host>& known) {
-  bool all = true;
-  for (config::Host& peer : peers) {
-    const auto same = std::ranges::find(known, peer.text, &config::Host::text);
-    if (!peer.address && same != known.end()) peer.address = same->address;
-    all = all && peer.address.has_value();
-  }
-  return all;
-}
-
-/// Whether the data networks that are there stay as they are; more may be behind them.
-bool keeps(const std::vector<config::Dnn>& loaded, const std::vector<config::Dnn>& known) {
-  const auto same = [](const config::Dnn& a, const config::Dnn& b) {
-    return a.dnn == b.dnn && a.cidr == b.cidr;
-  };
-  return loaded.size() >= known.size() &&
-         std::ranges::equal(std::span{loaded}.first(known.size()), known, same);
-}
-
 /// Of a Node ID as people write it.
 pfcp::NodeId node_of(const std::string& text) {
   if (const auto v4 = parse_ipv4(text)) return {*v4};
@@ -40,38 +16,22 @@ pfcp::NodeId node_of(const std::string& text) {
   return {text};
 }
 
-std::string list_of(const std::vector<config::Difference>& differences) {
+std::string list_of(const std::vector<config::Difference>& differences, bool live) {
   std::string text;
   for (const auto& difference : differences) {
+    if (difference.live != live) continue;
     text += fmt::format("{}{} \"{}\" -> \"{}\"", text.empty() ? "" : ", ", difference.key,
                         difference.before, difference.after);
+    if (!difference.why.empty()) text += fmt::format(" ({})", difference.why);
   }
   return text;
 }
 
 }  // namespace
 
-Result<config::Config, std::string> Daemon::next_config(const config::Config& loaded) const {
-  config::Config next = config_;
-  next.description = loaded.description;
-  next.logger = loaded.logger;
-  next.metrics = loaded.metrics;
-  next.gtpu.audit = loaded.gtpu.audit;
-  next.api.page = loaded.api.page;
-  next.pfcp = loaded.pfcp;
-  next.pfcp.addr = config_.pfcp.addr;
-  next.pfcp.node_id = config_.pfcp.node_id;
-  next.pfcp.advertise = config_.pfcp.advertise;
-  if (!resolve_as_before(next.pfcp.peers, config_.pfcp.peers)) {
-    return failure(std::string{"pfcp.peers: a new peer by name needs a restart; give its address"});
-  }
-  if (!keeps(loaded.dnn_list, config_.dnn_list)) return next;
-  next.dnn_list = loaded.dnn_list;
-  for (std::size_t i = 0; i < config_.dnn_list.size(); ++i) {
-    next.dnn_list[i].ip_forward_enable = config_.dnn_list[i].ip_forward_enable;
-    next.dnn_list[i].table = config_.dnn_list[i].table;
-  }
-  return next;
+void write_remarks(Log& log, const std::string& path, const config::Loaded& loaded) {
+  for (const auto& warning : loaded.warnings) log.warn("config", config::to_string(path, warning));
+  for (const auto& note : loaded.notes) log.info("config", config::to_string(path, note));
 }
 
 Result<void, std::string> Daemon::apply_to_host(const config::Config& next) {
@@ -101,22 +61,17 @@ ops::Actions::Outcome Daemon::reload() {
     text.pop_back();
     return failure("nothing changed: " + text);
   }
-  std::vector<config::Difference> applied;
-  std::vector<config::Difference> later;
-  const bool networks_stay = keeps(loaded->config.dnn_list, config_.dnn_list);
-  for (auto& difference : config::compare(config_, loaded->config)) {
-    const bool live = difference.live && (networks_stay || !difference.key.starts_with("dnnList["));
-    (live ? applied : later).push_back(std::move(difference));
-  }
-  auto next = next_config(loaded->config);
-  if (!next) return failure("nothing changed: " + next.error());
-  if (auto ok = apply_to_host(*next); !ok) return failure("nothing changed: " + ok.error());
-  log_.apply(next->logger);
-  config_ = std::move(*next);
+  config::Reload plan = config::plan_reload(config_, loaded->config);
+  if (auto ok = apply_to_host(plan.next); !ok) return failure("nothing changed: " + ok.error());
+  config_ = std::move(plan.next);
+  log_.apply(config_.logger);
+  write_remarks(log_, path_, *loaded);
   const Now now = runtime::now();
   act(control_->reconfigure(now, control_settings(config_, now)));
-  std::string text = applied.empty() ? "nothing to apply" : "applied: " + list_of(applied);
-  if (!later.empty()) text += "; needs a restart: " + list_of(later);
+  const std::string applied = list_of(plan.differences, true);
+  const std::string later = list_of(plan.differences, false);
+  std::string text = applied.empty() ? "nothing to apply" : "applied: " + applied;
+  if (!later.empty()) text += "; needs a restart: " + later;
   return text;
 }
 

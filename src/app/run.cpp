@@ -37,7 +37,7 @@ void say_errors(const std::string& path, const config::Errors& errors) {
 }
 
 int check(const std::string& path, const config::Loaded& loaded) {
-  for (const auto& warning : loaded.warnings) say(config::to_string(path, warning));
+  for (const auto& remark : remarks(path, loaded)) say(remark);
   for (const auto& [key, value] : config::describe(loaded.config)) {
     fmt::print("{}: {}\n", key, value);
   }
@@ -64,13 +64,17 @@ int serve(const std::string& path, const config::Loaded& loaded, const Arguments
     return kExitFailed;
   };
   (*log)->info("start", "upf " KUPF_VERSION, {{"config", path}});
-  for (const auto& warning : loaded.warnings) {
-    (*log)->warn("config", config::to_string(path, warning));
-  }
+  write_remarks(**log, path, loaded);
   runtime::block_signals({SIGTERM, SIGINT, SIGHUP});
   std::signal(SIGPIPE, SIG_IGN);
   const auto resolved = resolve_names(loaded.config);
   if (!resolved) return fail(resolved.error());
+  for (const auto& peer : resolved->pfcp.peers) {
+    if (peer.address) continue;
+    (*log)->warn("config", fmt::format("pfcp.peers: the name \"{}\" can't be resolved, ignoring it "
+                                       "until the next start",
+                                       peer.text));
+  }
   auto daemon = Daemon::open(*resolved, path, factories, Host{}, **log);
   if (!daemon) return fail(daemon.error());
   const int code = (*daemon)->run();

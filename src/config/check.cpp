@@ -12,6 +12,20 @@ bool is_unspecified(const IpAddress& address) {
 }
 bool is_unspecified(const Host& host) { return host.address && is_unspecified(*host.address); }
 
+bool is_loopback(const IpAddress& address) {
+  constexpr std::uint8_t kNet = 127;
+  if (const auto* v4 = std::get_if<Ipv4>(&address)) return v4->octets[0] == kNet;
+  return address == parse_ip("::1");
+}
+
+/// Whether the kernel gives only one of them out. `::` takes IPv4 in, too.
+bool collide(const Listen& a, const Listen& b) {
+  if (a.port != b.port) return false;
+  const IpAddress any{Ipv6{}};
+  if (a.ip == b.ip || a.ip == any || b.ip == any) return true;
+  return a.ip.index() == b.ip.index() && (is_unspecified(a.ip) || is_unspecified(b.ip));
+}
+
 bool overlap(const IpPrefix& a, const IpPrefix& b) {
   if (a.index() != b.index()) return false;
   if (const auto* v4 = std::get_if<Ipv4Prefix>(&a)) {
@@ -25,9 +39,9 @@ bool overlap(const IpPrefix& a, const IpPrefix& b) {
 
 class Check {
  public:
-  Check(const Config& config, const Marks& marks, std::vector<Remark>& errors,
-        std::vector<Remark>& warnings)
-      : config_(config), marks_(marks), errors_(errors), warnings_(warnings) {}
+  Check(const Config& config, const Marks& marks, Errors& errors, std::vector<Remark>& warnings,
+        std::vector<Remark>& notes)
+      : config_(config), marks_(marks), errors_(errors), warnings_(warnings), notes_(notes) {}
 
   void pfcp() {
     const Pfcp& n4 = config_.pfcp;
@@ -106,8 +120,22 @@ class Check {
     if (api.page && api.socket.empty() && !api.listen) {
       add(errors_, "api.page", "the status page needs api.listen or api.socket");
     }
-    if (api.listen && config_.metrics.listen && *api.listen == *config_.metrics.listen) {
+    const auto& metrics = config_.metrics.listen;
+    if (api.listen && metrics && collide(*api.listen, *metrics)) {
       add(errors_, "metrics.listen", "is already api.listen; allowed: another port");
+    }
+    if (api.listen && !is_loopback(api.listen->ip)) {
+      add(warnings_, "api.listen",
+          fmt::format("{} is open to others: whoever reaches it reads sessions, addresses of UEs "
+                      "and this configuration, without password or encryption (actions are for "
+                      "root, over api.socket): give 127.0.0.1, or keep others out by a firewall",
+                      to_string(api.listen->ip)));
+    }
+    if (metrics && !is_loopback(metrics->ip)) {
+      add(notes_, "metrics.listen",
+          fmt::format("whoever reaches {} reads the metrics, without password or encryption: "
+                      "counts, and the addresses of SMFs and gNBs",
+                      to_string(metrics->ip)));
     }
   }
 
@@ -127,15 +155,16 @@ class Check {
 
   const Config& config_;
   const Marks& marks_;
-  std::vector<Remark>& errors_;
+  Errors& errors_;
   std::vector<Remark>& warnings_;
+  std::vector<Remark>& notes_;
 };
 
 }  // namespace
 
-void check(const Config& config, const Marks& marks, std::vector<Remark>& errors,
-           std::vector<Remark>& warnings) {
-  Check check{config, marks, errors, warnings};
+void check(const Config& config, const Marks& marks, Errors& errors, std::vector<Remark>& warnings,
+           std::vector<Remark>& notes) {
+  Check check{config, marks, errors, warnings, notes};
   check.pfcp();
   check.interfaces();
   check.forwarder();
@@ -143,7 +172,7 @@ void check(const Config& config, const Marks& marks, std::vector<Remark>& errors
   check.listeners();
 }
 
-void check(const PredefinedRules& rules, const Marks& marks, std::vector<Remark>& errors) {
+void check(const PredefinedRules& rules, const Marks& marks, Errors& errors) {
   const auto wrong = [&](std::size_t index, const char* key, std::string text) {
     const std::string path = fmt::format("rules[{}].{}", index, key);
     const auto mark = marks.find(path);

@@ -14,9 +14,9 @@ namespace upf::config {
 using Marks = std::map<std::string, YAML::Mark>;
 
 /// What no single key can get wrong: rules between keys. Every value is by itself as its row says.
-void check(const Config& config, const Marks& marks, std::vector<Remark>& errors,
-           std::vector<Remark>& warnings);
+void check(const Config& config, const Marks& marks, Errors& errors, std::vector<Remark>& warnings,
+           std::vector<Remark>& notes);
 
-void check(const PredefinedRules& rules, const Marks& marks, std::vector<Remark>& errors);
+void check(const PredefinedRules& rules, const Marks& marks, Errors& errors);
 
 }  // namespace upf::config

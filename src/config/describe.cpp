@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
 
 #include "src/config/row.hpp"
 #include "upf/config/config.hpp"
@@ -34,28 +38,85 @@ void collect(std::span<const Row> rows, const std::string& path, const void* own
 std::vector<Leaf> leaves_of(const Config& config) {
   std::vector<Leaf> leaves;
   collect(schema(), "", &config, leaves);
+  collect(predefined_schema(), "predefinedRules.", &config.predefined, leaves);
   return leaves;
 }
 
-/// A whole element of a list appears: a data network may, behind the others, but no interface.
-bool may_appear(const Leaf& leaf) {
-  return leaf.row->effect == Effect::Live || leaf.key.starts_with("dnnList[");
+constexpr std::string_view kNetworks = "dnnList[";
+
+/// Data networks are told apart by their place in the list: more may be behind those that are
+/// there, which stay as they are, or nothing of the list is taken.
+void restrain_networks(std::vector<Difference>& differences) {
+  const auto of_networks = [](const Difference& d) { return d.key.starts_with(kNetworks); };
+  const bool stay = std::ranges::none_of(differences, [&](const Difference& d) {
+    return of_networks(d) && !d.before.empty() &&
+           (d.key.ends_with(".dnn") || d.key.ends_with(".cidr"));
+  });
+  if (stay) return;
+  std::string why = "data networks are added behind those that are there";
+  for (Difference& difference : differences) {
+    if (!of_networks(difference) || !difference.live) continue;
+    difference.live = false;
+    difference.why = std::exchange(why, {});
+  }
 }
 
+/// Names are looked up once at start: a lookup would hold N4 up.
+void restrain_peers(std::vector<Difference>& differences, const Config& loaded) {
+  const auto peers = std::ranges::find(differences, "pfcp.peers", &Difference::key);
+  if (peers == differences.end()) return;
+  std::set<std::string> known;
+  std::istringstream words{peers->before};
+  for (std::string word; words >> word;) {
+    if (word.ends_with(',')) word.pop_back();
+    known.insert(word);
+  }
+  const bool all = std::ranges::all_of(loaded.pfcp.peers, [&](const Host& peer) {
+    return peer.address || known.contains(peer.text);
+  });
+  if (all) return;
+  peers->live = false;
+  peers->why = "a new name is looked up at start; an address would do now";
+}
+
+using Keys = std::set<std::string, std::less<>>;
+
+/// Copies the leaves that `keys` names.
+void take(std::span<const Row> rows, const std::string& path, const void* from, void* to,
+          const Keys& keys) {
+  for (const Row& row : rows) {
+    if (row.shape == Shape::Ignored) continue;
+    const std::string key = path + std::string{row.key};
+    if (row.copy != nullptr) {
+      if (keys.contains(key)) row.copy(from, to);
+      continue;
+    }
+    for (std::size_t i = 0; i < row.count(from); ++i) {
+      const std::string element =
+          (row.shape == Shape::Sections ? fmt::format("{}[{}]", key, i) : key) + ".";
+      if (i == row.count(to)) {
+        if (!keys.contains(element + std::string{row.rows.front().key})) break;
+        row.slot(to);
+      }
+      take(row.rows, element, row.at(from, i), row.to(to, i), keys);
+    }
+  }
+}
+
+/// `whose`: with a column that says who knows the key.
 void describe_rows(std::span<const Row> rows, const std::string& path, const void* defaults,
-                   std::string& text) {
+                   bool whose, std::string& text) {
   for (const Row& row : rows) {
     const std::string key = path + std::string{row.key};
+    if (row.shape == Shape::Ignored) {
+      text += fmt::format("| `{}` | – | anything | – | {} Accepted and ignored. |\n", key, row.doc);
+      continue;
+    }
+    const std::string known = !whose ? "" : row.ours ? " kupf |" : " go-upf |";
     if (row.print == nullptr) {
-      if (row.shape == Shape::Ignored) {
-        text +=
-            fmt::format("| `{}` | – | anything | – | {} Accepted and ignored. |\n", key, row.doc);
-        continue;
-      }
-      text +=
-          fmt::format("| **`{}`** | {} | | | {} |\n", key, row.ours ? "kupf" : "go-upf", row.doc);
+      text += fmt::format("| **`{}`** |{} | | {} |\n", key, known, row.doc);
       const bool repeated = row.shape == Shape::Sections;
-      describe_rows(row.rows, key + (repeated ? "[]." : "."), row.fresh(), text);
+      describe_rows(row.rows, key + (repeated ? "[]." : "."), row.fresh(), whose, text);
       continue;
     }
     const std::string value = row.print(defaults);
@@ -63,9 +124,8 @@ void describe_rows(std::span<const Row> rows, const std::string& path, const voi
                                  : value.empty()            ? "–"
                                                             : "`" + value + "`";
     const std::string each = row.shape == Shape::List ? "list of: " : "";
-    text += fmt::format("| `{}` | {} | {}{} | {} | {}{} |\n", key, row.ours ? "kupf" : "go-upf",
-                        each, row.allowed(), fallback, row.doc,
-                        row.effect == Effect::Live ? " *(reload)*" : "");
+    text += fmt::format("| `{}` |{} {}{} | {} | {}{} |\n", key, known, each, row.allowed(),
+                        fallback, row.doc, row.effect == Effect::Live ? " *(reload)*" : "");
   }
 }
 
@@ -77,33 +137,45 @@ Described describe(const Config& config) {
   return lines;
 }
 
-std::vector<Difference> compare(const Described& before, const Config& after) {
-  const std::vector<Leaf> leaves = leaves_of(after);
+std::vector<Difference> compare(const Described& running, const Config& loaded) {
+  std::map<std::string_view, std::string_view> before;
+  for (const auto& [key, value] : running) before.emplace(key, value);
   std::vector<Difference> differences;
-  for (const auto& [key, value] : before) {
-    const auto other = std::ranges::find(leaves, key, &Leaf::key);
-    if (other == leaves.end()) {
-      differences.push_back({key, value, "", false});
-    } else if (other->value != value) {
-      differences.push_back({key, value, other->value, other->row->effect == Effect::Live});
+  for (const Leaf& leaf : leaves_of(loaded)) {
+    const auto old = before.extract(leaf.key);
+    const bool live = leaf.row->effect == Effect::Live;
+    if (old.empty()) {
+      differences.push_back({leaf.key, "", leaf.value, live || leaf.key.starts_with(kNetworks)});
+    } else if (old.mapped() != leaf.value) {
+      differences.push_back({leaf.key, std::string{old.mapped()}, leaf.value, live});
     }
   }
-  for (const Leaf& leaf : leaves) {
-    if (std::ranges::find(before, leaf.key, &Described::value_type::first) == before.end()) {
-      differences.push_back({leaf.key, "", leaf.value, may_appear(leaf)});
-    }
+  for (const auto& [key, value] : running) {
+    if (before.contains(key)) differences.push_back({key, value, "", false});
   }
+  restrain_networks(differences);
+  restrain_peers(differences, loaded);
   return differences;
 }
 
-std::vector<Difference> compare(const Config& before, const Config& after) {
-  auto differences = compare(describe(before), after);
-  // The leaf is only the path.
-  if (before.predefined != after.predefined && before.predefined_rules == after.predefined_rules) {
-    differences.push_back({"predefinedRules", before.predefined_rules + " as it was",
-                           after.predefined_rules + " as it is", false});
+std::string to_string(const Difference& difference) {
+  return fmt::format("{}: \"{}\" -> \"{}\" ({}{}{})", difference.key, difference.before,
+                     difference.after, difference.live ? "reload" : "restart",
+                     difference.why.empty() ? "" : ": ", difference.why);
+}
+
+Reload plan_reload(const Config& running, const Config& loaded) {
+  Reload reload{compare(describe(running), loaded), running};
+  Keys keys;
+  for (const Difference& difference : reload.differences) {
+    if (difference.live) keys.insert(difference.key);
   }
-  return differences;
+  take(schema(), "", &loaded, &reload.next, keys);
+  for (Host& peer : reload.next.pfcp.peers) {
+    const auto same = std::ranges::find(running.pfcp.peers, peer.text, &Host::text);
+    if (same != running.pfcp.peers.end()) peer.address = same->address;
+  }
+  return reload;
 }
 
 std::string reference() {
@@ -111,7 +183,16 @@ std::string reference() {
   std::string text =
       "| key | known to | may be | default | meaning |\n"
       "|---|---|---|---|---|\n";
-  describe_rows(schema(), "", &defaults, text);
+  describe_rows(schema(), "", &defaults, true, text);
+  return text;
+}
+
+std::string predefined_reference() {
+  const PredefinedRules defaults;
+  std::string text =
+      "| key | may be | default | meaning |\n"
+      "|---|---|---|---|\n";
+  describe_rows(predefined_schema(), "", &defaults, false, text);
   return text;
 }
 

@@ -179,9 +179,10 @@ std::optional<std::string> SocketPathKind::parse(std::string_view text) {
 
 std::optional<Listen> ListenKind::parse(std::string_view text) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return {};
-  std::string_view host = text.substr(0, colon);
-  const auto port = NumberKind<std::uint16_t, 1, 65535>::parse(text.substr(colon + 1));
+  const bool alone = colon == std::string_view::npos || colon == 0;
+  std::string_view host = alone ? "127.0.0.1" : text.substr(0, colon);
+  const std::string_view number = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  const auto port = NumberKind<std::uint16_t, 1, 65535>::parse(number);
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
   const auto ip = parse_ip(host);

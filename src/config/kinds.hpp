@@ -131,9 +131,11 @@ struct SocketPathKind {
   static std::string print(const std::string& value) { return value; }
 };
 
+/// A port alone is the loopback address's: what nobody asked to open stays closed.
 struct ListenKind {
   static std::string allowed() {
-    return "an address and a port, such as 127.0.0.1:9090 or [::1]:9090";
+    return "an address and a port, such as 127.0.0.1:9090 or [::1]:9090, or a port alone (of "
+           "127.0.0.1)";
   }
   static std::optional<Listen> parse(std::string_view text);
   static std::string print(const Listen& value);

@@ -67,6 +67,7 @@ class Walk {
   Marks marks{};
   Errors errors{};
   std::vector<Remark> warnings{};
+  std::vector<Remark> notes{};
 
   void map(const YAML::Node& node, const std::string& path, std::span<const Row> rows,
            void* owner) {
@@ -170,11 +171,14 @@ bool by_place(const Remark& a, const Remark& b) {
   Loaded loaded;
   walk.map(root, "", schema(), &loaded.config);
   // Rules between keys only make sense on values that are what they should be.
-  if (walk.errors.empty()) check(loaded.config, walk.marks, walk.errors, walk.warnings);
+  if (walk.errors.empty()) {
+    check(loaded.config, walk.marks, walk.errors, walk.warnings, walk.notes);
+  }
   std::ranges::stable_sort(walk.errors, by_place);
   if (!walk.errors.empty()) return failure(std::move(walk.errors));
   std::ranges::stable_sort(walk.warnings, by_place);
   loaded.warnings = std::move(walk.warnings);
+  loaded.notes = std::move(walk.notes);
   return loaded;
 }
 

@@ -26,12 +26,14 @@ struct Row {
   std::string (*allowed)() = nullptr;
   bool (*read)(std::string_view text, void* owner) = nullptr;
   std::string (*print)(const void* owner) = nullptr;
+  void (*copy)(const void* from, void* to) = nullptr;
   /// Section, Sections: the rows inside, and the struct they fill (Sections: a new element).
   std::span<const Row> rows{};
   void* (*slot)(void* owner) = nullptr;
   std::size_t (*count)(const void* owner) = nullptr;
   const void* (*at)(const void* owner, std::size_t index) = nullptr;
-  const void* (*fresh)() = nullptr;  ///< one as it is before anything was read
+  void* (*to)(void* owner, std::size_t index) = nullptr;  ///< as `at`
+  const void* (*fresh)() = nullptr;                       ///< one as it is before anything was read
 };
 
 template <class>
@@ -77,6 +79,7 @@ constexpr Row scalar(std::string_view key, Mark mark, std::string_view doc) {
     return value.has_value();
   };
   row.print = [](const void* owner) { return print_value<Kind>(member<P>(owner)); };
+  row.copy = [](const void* from, void* to) { member<P>(to) = member<P>(from); };
   return row;
 }
 
@@ -97,6 +100,7 @@ constexpr Row list(std::string_view key, Mark mark, std::string_view doc) {
     }
     return text;
   };
+  row.copy = [](const void* from, void* to) { member<P>(to) = member<P>(from); };
   return row;
 }
 
@@ -108,6 +112,7 @@ constexpr Row section(std::string_view key, Mark mark, std::string_view doc,
   row.slot = [](void* owner) -> void* { return &member<P>(owner); };
   row.count = [](const void*) -> std::size_t { return 1; };
   row.at = [](const void* owner, std::size_t) -> const void* { return &member<P>(owner); };
+  row.to = [](void* owner, std::size_t) -> void* { return &member<P>(owner); };
   row.fresh = []() -> const void* {
     static const typename MemberOf<decltype(P)>::Member value{};
     return &value;
@@ -125,6 +130,7 @@ constexpr Row sections(std::string_view key, Mark mark, std::string_view doc,
   row.at = [](const void* owner, std::size_t index) -> const void* {
     return &member<P>(owner)[index];
   };
+  row.to = [](void* owner, std::size_t index) -> void* { return &member<P>(owner)[index]; };
   row.fresh = []() -> const void* {
     static const typename MemberOf<decltype(P)>::Member::value_type value{};
     return &value;

@@ -50,8 +50,10 @@ constexpr Row kPfcp[] = {
     scalar<&Pfcp::retrans_timeout, Time>("retransTimeout", kLive,
                                          "T1: how long an answer to our own request is awaited."),
     scalar<&Pfcp::max_retrans, U8>("maxRetrans", kLive, "N1: how often a request is sent again."),
-    list<&Pfcp::peers, HostKind>("peers", kOursLive,
-                                 "SMFs with which this UPF sets up the association by itself."),
+    list<&Pfcp::peers, HostKind>(
+        "peers", kOursLive,
+        "SMFs with which this UPF sets up the association by itself. Names "
+        "are looked up at start; a reload takes new SMFs by address."),
     list<&Pfcp::allow, PrefixKind<true>>(
         "allow", kOursLive,
         "Who may speak N4 with this UPF; all others are ignored. Empty: anyone."),
@@ -162,31 +164,44 @@ constexpr Row kLogger[] = {
 };
 
 constexpr Row kMetrics[] = {
-    scalar<&Metrics::listen, ListenKind>("listen", kOursLive,
-                                         "Where Prometheus may scrape /metrics. Absent: off."),
+    scalar<&Metrics::listen, ListenKind>(
+        "listen", kOursLive,
+        "Where Prometheus may scrape /metrics, without password or encryption. Absent: off."),
 };
 
 constexpr Row kApi[] = {
-    scalar<&Api::socket, SocketPathKind>("socket", kOurs,
-                                         "The UNIX socket for upfctl. Absent: off."),
-    scalar<&Api::listen, ListenKind>("listen", kOurs,
-                                     "A TCP address for the API, read-only. Absent: off."),
+    scalar<&Api::socket, SocketPathKind>(
+        "socket", kOurs, "The UNIX socket for upfctl: root acts, others look. Absent: off."),
+    scalar<&Api::listen, ListenKind>(
+        "listen", kOurs,
+        "A TCP address for the API. Whoever reaches it looks, without password or encryption, and "
+        "nobody acts; a warning if it isn't a loopback address. Absent: off."),
     scalar<&Api::page, BoolKind>("page", kOursLive,
                                  "Serve the status page on the API's addresses."),
 };
 
 constexpr Row kPredefinedRule[] = {
-    scalar<&PredefinedRule::name, RuleNameKind>("name", kRequired,
-                                                "What SMFs activate it by; no two alike."),
-    list<&PredefinedRule::flows, FlowKind>("flows", kRequired, "The traffic; any of them."),
+    scalar<&PredefinedRule::name, RuleNameKind>(
+        "name", kRequired, "What SMFs activate it by, letter for letter; no two alike."),
+    list<&PredefinedRule::flows, FlowKind>(
+        "flows", kRequired,
+        "The traffic, any of them: written downlink, from the service to the UE (`assigned`), as "
+        "in "
+        "an SDF Filter; uplink packets match with the ends swapped."),
     scalar<&PredefinedRule::action, WordKind<ActionWords>>(
-        "action", kRestart, "What uplink PDRs without a FAR of their own do."),
+        "action", kRestart,
+        "What becomes of uplink packets whose PDR names no FAR. Where it names one, and downlink, "
+        "the FAR says it."),
     scalar<&PredefinedRule::mark, NumberKind<std::uint32_t, 0, 0xffffffff>>(
-        "mark", kRestart, "Forwarding policy of `action: forward`: the packets' mark; 0: none."),
+        "mark", kRestart,
+        "What `action: forward` marks the packets with (skb mark), for `ip rule fwmark` and "
+        "nftables; 0: nothing. Forwarder gtp5g only."),
     scalar<&PredefinedRule::uplink_kbps, NumberKind<std::uint64_t, 0, 0xffffffffff>>(
-        "uplinkKbps", kRestart, "Maximum bit rate uplink; 0: none. Both directions or neither."),
+        "uplinkKbps", kRestart,
+        "Maximum bit rate uplink in each session, in kbit/s (1000 bit/s); 0: no limit. Both "
+        "directions or neither."),
     scalar<&PredefinedRule::downlink_kbps, NumberKind<std::uint64_t, 0, 0xffffffffff>>(
-        "downlinkKbps", kRestart, "Maximum bit rate downlink; 0: none."),
+        "downlinkKbps", kRestart, "The same downlink."),
 };
 
 constexpr Row kPredefined[] = {

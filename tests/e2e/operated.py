@@ -20,11 +20,13 @@ class Operated(daemon.Daemon):
         self.socket = folder / "api.sock"
         self.write("debug")
 
-    def write(self, level, more=""):
+    def write(self, level, more="", pfcp="", metrics=METRICS):
+        """`pfcp`: more lines of that section."""
         text = daemon.CONFIG % {"forwarder": "userspace" if self.plane == "userspace" else "gtp5g"}
         text = text.replace("level: debug", f"level: {level}")
+        text = text.replace("  maxRetrans: 3\n", "  maxRetrans: 3\n" + pfcp)
         text = text.replace(f"metrics:\n  listen: {METRICS}\n", "")  # written below
-        self.config_path.write_text(text + f"metrics:\n  listen: {METRICS}\napi:\n  socket: {self.socket}\n"
+        self.config_path.write_text(text + f"metrics:\n  listen: {metrics}\napi:\n  socket: {self.socket}\n"
                                            f"  listen: {PAGE}\n  page: true\n" + more)
 
     def ctl(self, *words, code=0):

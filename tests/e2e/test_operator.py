@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -145,6 +146,120 @@ def test_reload_and_log_level(operated, smf, gnb, host):
     assert net.eventually(lambda: "reload: " in operated.log())
     traffic(gnb, host)  # none of it touched the session
     session.delete()
+
+
+@pytest.fixture
+def other_smf(operated, topology):
+    made = n4.Smf(topology, net.SMF3)
+    yield made
+    made.close()
+
+
+def reload(operated, **changes):
+    """What the daemon says of it; and that this is what the check said beforehand."""
+    operated.write("debug", **changes)
+    would = operated.ctl("check", operated.config_path)
+    done = operated.ctl("reload")
+    applied = done.split("; needs a restart: ")[0]
+    for key in re.findall(r"^  (\S+): .* \(reload\)$", would, re.M):
+        assert f"{key} " in applied, (would, done)
+    for key in re.findall(r"^  (\S+): .* \(restart.*\)$", would, re.M):
+        assert f"{key} " not in applied and f"{key} " in done, (would, done)
+    return done
+
+
+def discarded(operated, reason):
+    return value(operated.get(f"{METRICS}/metrics"), f'kupf_pfcp_discarded_total{{reason="{reason}"}}')
+
+
+def setup_of(smf):
+    return n4.pfcp.PFCPAssociationSetupRequest(
+        IE_list=[smf.node(), n4.pfcp.IE_RecoveryTimeStamp(timestamp=smf.recovery)])
+
+
+def test_reload_of_the_allow_list(operated, smf, other_smf, gnb, host):
+    """Who is no longer on it is not heard; its sessions and everybody else's go on."""
+    other_smf.associate()
+    mine, others = establish(smf, 0), establish(other_smf, 1)
+    reload(operated, pfcp=f"  allow: [{net.SMF2}]\n")
+    other_smf.send(bytes(n4.pfcp.PFCP(S=0, seq=77) / setup_of(other_smf)))
+    assert net.eventually(lambda: discarded(operated, "not_allowed") == 1)
+    mine.modify(n4.far_forward(2, to=n4.ACCESS, tunnel=(0x2000, net.GNB1), update=True))
+    assert other_smf.receive(1e-3) is None  # what the daemon answers in order has come by now
+    for number in (0, 1):
+        traffic(gnb, host, number)
+    reload(operated)
+    others.modify(n4.far_forward(2, to=n4.ACCESS, tunnel=(0x2001, net.GNB1), update=True))
+    traffic(gnb, host, 1)
+
+
+def test_reload_of_limits(operated, smf, other_smf, gnb, host):
+    """A limit that is reached, or already passed, refuses what comes next and nothing that is there."""
+    sessions = [establish(smf, number) for number in range(2)]
+    refuse = lambda maker, number=2: n4.cause(maker.establish(
+        n4.pdr_uplink(teid=0x1000 + number, ue=ue_of(number)), n4.far_forward(1), expect=75))
+    for limit in ("sessions: 1", "sessionsPerPeer: 2"):
+        reload(operated, pfcp=f"  limits: {{{limit}}}\n")
+        assert refuse(smf) == 75
+    other_smf.associate()
+    establish(other_smf, 3).delete()  # a limit of one SMF is no limit of another
+    reload(operated, pfcp="  limits: {rulesPerSession: 1}\n")
+    assert n4.cause(smf.establish(n4.pdr_uplink(teid=0x1004, ue=ue_of(4)), n4.pdr_downlink(ue=ue_of(4)), n4.far_forward(1),
+                                  n4.far_forward(2, to=n4.ACCESS, tunnel=(0x2004, net.GNB1)), expect=75)) == 75
+    operated.ctl("drop", net.SMF3)
+    reload(operated, pfcp="  limits: {associations: 1}\n")
+    assert n4.cause(other_smf.request(setup_of(other_smf))) == 75
+    reload(operated, pfcp="  limits: {requestsPerSecond: 1}\n")
+    for sequence in range(100, 120):
+        other_smf.send(bytes(n4.pfcp.PFCP(S=1, seid=1, seq=sequence) / n4.pfcp.PFCPSessionDeletionRequest(IE_list=[])))
+    assert net.eventually(lambda: discarded(operated, "stranger_over_rate") >= 1)
+    for number, session in enumerate(sessions):
+        session.modify(n4.far_forward(2, to=n4.ACCESS, tunnel=(0x2000 + number, net.GNB1), update=True))
+        traffic(gnb, host, number)
+    reload(operated)
+    establish(smf, 2)
+
+
+def test_reload_of_peers(operated, smf, other_smf, gnb, host):
+    """A new peer is asked at once, one that is taken out keeps its association, a new name needs a restart."""
+    session = establish(smf, 0)
+    reload(operated, pfcp=f"  peers: [{net.SMF3}]\n")
+    request = other_smf.receive(10)
+    assert isinstance(request.payload, n4.pfcp.PFCPAssociationSetupRequest), request.show(dump=True)
+    other_smf.send(bytes(n4.pfcp.PFCP(S=0, seq=request.seq) / n4.pfcp.PFCPAssociationSetupResponse(IE_list=[
+        other_smf.node(), n4.pfcp.IE_Cause(cause=1), n4.pfcp.IE_RecoveryTimeStamp(timestamp=other_smf.recovery)])))
+    assert net.eventually(lambda: net.SMF3 in operated.ctl("peers"))
+    establish(other_smf, 1)
+    done = reload(operated, pfcp=f"  peers: [{net.SMF3}, smf.example.org]\n  allow: [10.0.0.0/8]\n")
+    assert "a new name is looked up at start" in done and 'applied: pfcp.allow "" -> "10.0.0.0/8"' in done, done
+    reload(operated)
+    assert operated.api("/v1/status")["associations"] == 2
+    for number in (0, 1):
+        traffic(gnb, host, number)
+    session.delete()
+
+
+def test_reload_moves_the_metrics(operated, smf):
+    """From one address to all of them and back, on the same port; to a port that is taken, not."""
+    port = METRICS.split(":")[1]
+    for address in (f"0.0.0.0:{port}", METRICS):
+        reload(operated, metrics=address)
+        assert "kupf_ready 1" in operated.get(f"{METRICS}/metrics")
+        assert operated.topology.upf.run("ss", "-Hlnt", f"sport = :{port}").split()[3] == address
+    operated.write("debug", metrics="0.0.0.0:" + PAGE.split(":")[1])
+    operated.config_path.write_text(operated.config_path.read_text().replace(f"  listen: {PAGE}\n", ""))
+    operated.ctl("reload", code=1)  # the API's port is free after a restart only
+    assert "kupf_ready 1" in operated.get(f"{METRICS}/metrics")
+
+
+def test_sessions_of_a_peer_by_node_id_and_address(operated, topology):
+    smf = n4.Smf(topology, net.SMF3, node_id="smf.example.org")
+    smf.associate()
+    establish(smf, 0)
+    for peer, count in (("smf.example.org", 1), (net.SMF3, 1), (net.SMF2, 0), ("other", 0)):
+        listed = json.loads(operated.ctl("-o", "json", "sessions", "--peer", peer))["sessions"]
+        assert [row["node_id"] for row in listed] == ["smf.example.org"] * count, peer
+    smf.close()
 
 
 def test_release_drop_and_drain(operated, smf, gnb, host):

@@ -199,6 +199,7 @@ struct Remark {
 struct Loaded {
   Config config{};
   std::vector<Remark> warnings{};
+  std::vector<Remark> notes{};  ///< nothing is wrong; worth knowing
 };
 
 /// All that is wrong with a file, in its order.
@@ -211,22 +212,34 @@ using Errors = std::vector<Remark>;
 
 [[nodiscard]] Result<PredefinedRules, Errors> parse_predefined(const std::string& yaml);
 
-/// A key whose value differs between two configurations.
+/// Every key with its value in force, in the schema's order; what is in the rules file below
+/// `predefinedRules.`.
+using Described = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] Described describe(const Config& config);
+
+/// A key whose value differs between what is in force and what a file says.
 struct Difference {
   std::string key{};
   std::string before{};
   std::string after{};
-  bool live{};  ///< can change without a restart
+  bool live{};        ///< a reload applies it; else it takes a restart
+  std::string why{};  ///< it takes one though the key can change in life
 };
-[[nodiscard]] std::vector<Difference> compare(const Config& before, const Config& after);
+/// `key: "before" -> "after" (reload)`, or `(restart)`, or `(restart: why)`
+[[nodiscard]] std::string to_string(const Difference& difference);
 
-/// Every key with its value in force, in the schema's order.
-using Described = std::vector<std::pair<std::string, std::string>>;
-[[nodiscard]] Described describe(const Config& config);
-/// As above, of a daemon that told what it has in force.
-[[nodiscard]] std::vector<Difference> compare(const Described& before, const Config& after);
+/// What a reload of `loaded` would change in a daemon that told what it has in force.
+[[nodiscard]] std::vector<Difference> compare(const Described& running, const Config& loaded);
 
-/// The table of keys for configs/README.md, in Markdown.
+struct Reload {
+  std::vector<Difference> differences{};  ///< as compare() says
+  Config next{};                          ///< what is in force with those of them that are live
+};
+/// What a reload does: no more and no less than compare() says. Peers by name keep their addresses.
+[[nodiscard]] Reload plan_reload(const Config& running, const Config& loaded);
+
+/// The tables of keys for configs/README.md, in Markdown: of upfcfg.yaml and of the rules file.
 [[nodiscard]] std::string reference();
+[[nodiscard]] std::string predefined_reference();
 
 }  // namespace upf::config

@@ -134,7 +134,7 @@ int check(const Session& s) {
     }
     return kRefused;
   }
-  for (const auto& warning : loaded->warnings) fmt::print("{}\n", config::to_string(path, warning));
+  for (const auto& remark : remarks(path, *loaded)) fmt::print("{}\n", remark);
   fmt::print("{}: good\n", path);
   if (const auto differences = preview(s.server, loaded->config)) {
     fmt::print("{}", preview_text(*differences));

@@ -168,8 +168,10 @@ Json paths_view(const Scene& scene) {
 
 Json config_view(const Scene& scene) {
   Json keys = Json::object();
-  for (const auto& [key, value] : config::describe(scene.config)) keys[key] = value;
-  return {{"path", scene.config_path}, {"config", keys}};
+  // At the end, unlooked for: a rules file may have many keys.
+  auto& object = keys.get_ref<Json::object_t&>();
+  for (auto& [key, value] : config::describe(scene.config)) object.emplace_back(key, value);
+  return {{"path", scene.config_path}, {"config", std::move(keys)}};
 }
 
 Json features_view(const Scene& scene) {

@@ -1,4 +1,6 @@
 // What a reload does with each key, and what checks say of it beforehand.
+#include <fmt/format.h>
+
 #include "unit/app/daemon_fixture.hpp"
 
 namespace upf::app::test {
@@ -164,6 +166,110 @@ TEST_F(Daemon, AReloadDoesWhatTheReadmeSaysOfEachKey) {
   EXPECT_EQ(stop(), 0);
 }
 
+/// What a check of the daemon's file says, and what a reload then does: the same.
+class CheckedReload : public Daemon {
+ protected:
+  std::string reload_with(const std::string& yaml) {
+    std::ofstream{folder_ / "upfcfg.yaml"} << yaml << std::flush;
+    const auto loaded = config::load(folder_ / "upfcfg.yaml");
+    EXPECT_TRUE(loaded.has_value()) << yaml;
+    const http::UnixPath socket{api_socket()};
+    const auto said = preview(socket, loaded->config).value();
+    const std::string done = api("/v1/reload", "POST")["done"];
+    std::string left;
+    for (const auto& difference : said) {
+      const std::string key = " " + difference.key + " ";
+      EXPECT_NE(done.find(key), std::string::npos) << done;
+      EXPECT_EQ(done.find(key) < done.find("needs a restart"), difference.live) << done;
+      if (!difference.live) left += config::to_string(difference) + "\n";
+    }
+    std::string after;
+    const auto still = preview(socket, loaded->config).value();
+    for (const auto& difference : still) {
+      after += config::to_string(difference) + "\n";
+    }
+    EXPECT_EQ(after, left);
+    return done;
+  }
+};
+
+TEST_F(CheckedReload, OfANetworkInFrontOfOthers) {
+  start(with_api());
+  std::string yaml = with_api("description: changed\n");
+  yaml.replace(yaml.find("[{dnn: internet"), 1, "[{dnn: first, cidr: 10.59.0.0/16}, ");
+  EXPECT_TRUE(reload_with(yaml).starts_with(
+      "applied: description \"\" -> \"changed\"; needs a restart: dnnList[0].dnn "));
+  EXPECT_EQ(api("/v1/pools")["pools"].size(), 1U);
+  EXPECT_EQ(stop(), 0);
+}
+
+// A name that DNS hasn't got is no reason to refuse reloads, and neither is a new one.
+TEST_F(CheckedReload, OfPeersByName) {
+  const auto with_peers = [&](const std::string& peers, const std::string& more = "") {
+    std::string yaml = with_api(more);
+    return yaml.insert(yaml.find("heartbeat:"), "peers: [" + peers + "], ");
+  };
+  start(with_peers("known.invalid"));
+  EXPECT_NE(log().find("pfcp.peers: the name \"known.invalid\" can't be resolved"),
+            std::string::npos);
+  EXPECT_EQ(reload_with(with_peers("known.invalid", "description: new\n")),
+            "applied: description \"\" -> \"new\"");
+  EXPECT_EQ(
+      reload_with(with_peers("known.invalid, new.invalid")),
+      "applied: description \"new\" -> \"\"; needs a restart: pfcp.peers \"known.invalid\" -> "
+      "\"known.invalid, new.invalid\" (a new name is looked up at start; an address would do "
+      "now)");
+  EXPECT_EQ(reload_with(with_peers("127.0.0.98")),
+            "applied: pfcp.peers \"known.invalid\" -> \"127.0.0.98\"");
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(CheckedReload, OfAChangedRulesFile) {
+  const std::string yaml = with_api("predefinedRules: rules.yaml\n");
+  const auto write_rules = [&](const std::string& name) {
+    std::ofstream{folder_ / "rules.yaml"} << "rules: [{name: " << name
+                                          << ", flows: [permit out ip from any to any]}]\n";
+  };
+  write_rules("video");
+  start(yaml);
+  EXPECT_EQ(reload_with(yaml), "nothing to apply");
+  write_rules("audio");
+  EXPECT_EQ(reload_with(yaml),
+            "nothing to apply; needs a restart: predefinedRules.rules[0].name \"video\" -> "
+            "\"audio\"");
+  EXPECT_EQ(stop(), 0);
+}
+
+// From one address to all of them on the same port and back: the old server is in the way until the
+// new one is there. What is refused leaves the old one serving.
+TEST_F(CheckedReload, OfWhereMetricsAreServed) {
+  const std::uint16_t port = free_port();
+  const auto at = [&](const std::string& address) {
+    return with_api(fmt::format("metrics: {{listen: '{}:{}'}}\n", address, port));
+  };
+  const auto scrape = [&](const char* address) {
+    const auto reply = http::fetch(SocketAddress{*parse_ip(address), port}, "GET", "/metrics");
+    return reply.has_value() && reply->status == 200;
+  };
+  start(at("127.0.0.80"));
+  EXPECT_TRUE(scrape("127.0.0.80"));
+  EXPECT_FALSE(scrape("127.0.0.81"));
+  reload_with(at("0.0.0.0"));
+  EXPECT_TRUE(scrape("127.0.0.80") && scrape("127.0.0.81"));
+  EXPECT_NE(log().find("whoever reaches 0.0.0.0 reads the metrics"), std::string::npos);
+  reload_with(at("127.0.0.80"));
+  EXPECT_TRUE(scrape("127.0.0.80"));
+  EXPECT_FALSE(scrape("127.0.0.81"));
+  const auto taken = http::Server::open(SocketAddress{*parse_ip("127.0.0.81"), port},
+                                        [](const auto&, const auto& done) { done({}); });
+  ASSERT_TRUE(taken.has_value());
+  std::ofstream{folder_ / "upfcfg.yaml"} << at("0.0.0.0") << std::flush;
+  const std::string refused = api("/v1/reload", "POST", 409)["error"];
+  EXPECT_NE(refused.find("nothing changed: listening at 0.0.0.0"), std::string::npos) << refused;
+  EXPECT_TRUE(scrape("127.0.0.80"));
+  EXPECT_EQ(stop(), 0);
+}
+
 // What `upf --check` says beside "good", of a daemon that runs.
 TEST_F(Daemon, ACheckSaysWhatWouldChange) {
   start(with_api());
@@ -178,6 +284,23 @@ TEST_F(Daemon, ACheckSaysWhatWouldChange) {
             "  logger.level: \"info\" -> \"debug\" (reload)\n");
   EXPECT_EQ(stop(), 0);
   EXPECT_FALSE(preview(socket, now->config).has_value());
+}
+
+// Who else can look, before it is so and when it is.
+TEST_F(Daemon, AnApiThatOthersReachIsWarnedOf) {
+  const std::string yaml = configuration(
+      fmt::format("api: {{listen: '0.0.0.0:{}'}}\nmetrics: {{listen: '0.0.0.0:{}'}}\n", free_port(),
+                  free_port()));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run(yaml, {"--check"}), 0);
+  const std::string file = folder_ / "upfcfg.yaml";
+  const std::string said = testing::internal::GetCapturedStderr();
+  const std::string warning = file + ":5:7: api.listen: 0.0.0.0 is open to others";
+  EXPECT_NE(said.find("upf: warning: " + warning), std::string::npos) << said;
+  EXPECT_NE(said.find("upf: note: " + file + ":6:11: metrics.listen: "), std::string::npos) << said;
+  start(yaml);
+  EXPECT_NE(log().find("WARN  config: " + warning), std::string::npos) << log();
+  EXPECT_EQ(stop(), 0);
 }
 
 TEST_F(Daemon, SighupNamesWhatNeedsARestart) {

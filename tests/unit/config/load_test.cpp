@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -248,6 +249,56 @@ TEST(ConfigLoad, GoUpfsEventExposureIsNamedAndIgnored) {
   EXPECT_EQ(loaded->warnings[0].line, 13);
 }
 
+// What nobody asked to open stays closed.
+TEST(ConfigLoad, APortAloneIsTheLoopbackAddresss) {
+  for (const char* listen : {"9805", "':9805'", "127.0.0.1:9805"}) {
+    const auto loaded = parse(file("", "", std::string{"api: {listen: "} + listen + "}\n"));
+    ASSERT_TRUE(loaded.has_value()) << listen;
+    EXPECT_EQ(loaded->config.api.listen, (Listen{*parse_ip("127.0.0.1"), 9805})) << listen;
+    EXPECT_TRUE(loaded->warnings.empty()) << listen;
+  }
+}
+
+TEST(ConfigLoad, AnApiThatOthersReachIsWarnedOf) {
+  for (const char* listen : {"0.0.0.0:9805", "'[::]:9805'", "192.0.2.1:9805"}) {
+    const auto loaded = parse(file("", "", std::string{"api: {listen: "} + listen + "}\n"));
+    ASSERT_TRUE(loaded.has_value()) << listen;
+    ASSERT_EQ(loaded->warnings.size(), 1U) << listen;
+    EXPECT_EQ(loaded->warnings[0].key, "api.listen");
+    EXPECT_EQ(loaded->warnings[0].line, 13);
+    EXPECT_NE(loaded->warnings[0].text.find("open to others"), std::string::npos);
+  }
+  for (const char* listen : {"127.0.0.9:9805", "'[::1]:9805'"}) {
+    const auto loaded = parse(file("", "", std::string{"api: {listen: "} + listen + "}\n"));
+    ASSERT_TRUE(loaded.has_value()) << listen;
+    EXPECT_TRUE(loaded->warnings.empty()) << listen;
+  }
+}
+
+// Prometheus is most often elsewhere: worth a note.
+TEST(ConfigLoad, MetricsThatOthersReachAreNoted) {
+  const auto loaded = parse(file("", "", "metrics: {listen: 0.0.0.0:9805}\n"));
+  ASSERT_TRUE(loaded.has_value());
+  EXPECT_TRUE(loaded->warnings.empty());
+  ASSERT_EQ(loaded->notes.size(), 1U);
+  EXPECT_EQ(loaded->notes[0].key, "metrics.listen");
+  EXPECT_TRUE(parse(file("", "", "metrics: {listen: 9805}\n"))->notes.empty());
+}
+
+TEST(ConfigErrors, TheSamePortForApiAndMetrics) {
+  for (const auto& [api, metrics, taken] :
+       {std::tuple{"9805", "9805", true}, std::tuple{"9805", "0.0.0.0:9805", true},
+        std::tuple{"'[::]:9805'", "127.0.0.1:9805", true},
+        std::tuple{"127.0.0.1:9805", "127.0.0.2:9805", false}, std::tuple{"9805", "9806", false}}) {
+    const auto loaded = parse(
+        file("", "", fmt::format("api: {{listen: {}}}\nmetrics: {{listen: {}}}\n", api, metrics)));
+    EXPECT_EQ(loaded.has_value(), !taken) << api << " " << metrics;
+    if (!loaded) {
+      EXPECT_EQ(loaded.error().front().key, "metrics.listen");
+    }
+  }
+}
+
 struct Time {
   const char* text;
   std::optional<std::chrono::nanoseconds> value;
@@ -342,45 +393,111 @@ TEST(ConfigLoad, OverlappingPoolsAreNamedAndTaken) {
   EXPECT_EQ(loaded->warnings[0].text, "10.60.128.0/17 overlaps 10.60.0.0/16 of dnnList[0]");
 }
 
-TEST(ConfigCompare, TellsWhatCanChangeWithoutARestart) {
-  const Config before = parsed(file());
-  const Config after = parsed(
-      file("  allow: [10.0.0.2]\n", "  workers: 2\n", "  - {dnn: ims, cidr: 10.62.0.0/16}\n"));
-  EXPECT_TRUE(compare(before, before).empty());
+/// What a check says, a line for each difference; and that a reload does just that.
+std::string preview(const Config& running, const Config& loaded) {
+  const Reload reload = plan_reload(running, loaded);
   std::string text;
-  for (const Difference& d : compare(before, after)) {
-    text += d.key + ": '" + d.before + "' -> '" + d.after + "'" + (d.live ? " live\n" : "\n");
+  std::string left;
+  for (const Difference& d : reload.differences) {
+    text += to_string(d) + "\n";
+    if (!d.live) left += to_string(d) + "\n";
   }
-  EXPECT_EQ(text,
-            "pfcp.allow: '' -> '10.0.0.2/32' live\n"
-            "gtpu.workers: '0' -> '2'\n"
-            "dnnList[1].dnn: '' -> 'ims' live\n"
-            "dnnList[1].cidr: '' -> '10.62.0.0/16' live\n"
-            "dnnList[1].natifname: '' -> '' live\n"
-            "dnnList[1].ipForwardEnable: '' -> 'false' live\n"
-            "dnnList[1].tcpMss: '' -> '0' live\n"
-            "dnnList[1].table: '' -> '0' live\n");
+  std::string again;
+  for (const Difference& d : compare(describe(reload.next), loaded)) {
+    again += to_string(d) + "\n";
+  }
+  EXPECT_EQ(again, left) << "what is left to change once it is done";
+  return text;
 }
 
-TEST(ConfigCompare, DataNetworksAreAddedInLifeAndNothingElseOfThem) {
-  const Config two = parsed(file("", "", "  - {dnn: ims, cidr: 10.62.0.0/16}\n"));
-  for (const Difference& d : compare(two, parsed(file()))) EXPECT_FALSE(d.live) << d.key;
-  const Config other = parsed(file("", "", "  - {dnn: ims, cidr: 10.63.0.0/16}\n"));
-  const auto differences = compare(describe(two), other);
-  ASSERT_EQ(differences.size(), 1U);
-  EXPECT_EQ(differences[0].key, "dnnList[1].cidr");
-  EXPECT_FALSE(differences[0].live);
+TEST(ConfigReload, TellsWhatCanChangeWithoutARestart) {
+  const Config before = parsed(file());
+  EXPECT_EQ(preview(before, before), "");
+  EXPECT_EQ(preview(before, parsed(file("  allow: [10.0.0.2]\n", "  workers: 2\n",
+                                        "  - {dnn: ims, cidr: 10.62.0.0/16}\n"))),
+            "pfcp.allow: \"\" -> \"10.0.0.2/32\" (reload)\n"
+            "gtpu.workers: \"0\" -> \"2\" (restart)\n"
+            "dnnList[1].dnn: \"\" -> \"ims\" (reload)\n"
+            "dnnList[1].cidr: \"\" -> \"10.62.0.0/16\" (reload)\n"
+            "dnnList[1].natifname: \"\" -> \"\" (reload)\n"
+            "dnnList[1].ipForwardEnable: \"\" -> \"false\" (reload)\n"
+            "dnnList[1].tcpMss: \"\" -> \"0\" (reload)\n"
+            "dnnList[1].table: \"\" -> \"0\" (reload)\n");
 }
 
-TEST(ConfigReference, IsWhatTheReadmeSays) {
+TEST(ConfigReload, TakesWhatIsLiveAndLeavesTheRest) {
+  const Config before = parsed(file("", "", "logger: {level: debug}\nmetrics: {listen: 9805}\n"));
+  const Config loaded =
+      parsed(file("  maxRetrans: 9\n  heartbeat: {interval: 5s}\n  advertise: "
+                  "192.0.2.1\n  limits: {sessions: 3}\n",
+                  "  qos: false\n  audit: {interval: 1h}\n"));
+  const Config next = plan_reload(before, loaded).next;
+  EXPECT_EQ(next.pfcp.max_retrans, 9);
+  EXPECT_EQ(next.pfcp.heartbeat.interval, 5s);
+  EXPECT_EQ(next.pfcp.limits.sessions, 3U);
+  EXPECT_EQ(next.gtpu.audit.interval, 1h);
+  EXPECT_EQ(next.logger.level, LogLevel::Info);
+  EXPECT_FALSE(next.metrics.listen.has_value());
+  EXPECT_FALSE(next.pfcp.advertise.has_value());
+  EXPECT_TRUE(next.gtpu.qos);
+}
+
+TEST(ConfigReload, AddsDataNetworksBehindTheOthersAndTakesNothingElseOfTheList) {
+  const std::string natted = "    natifname: eth0\n";
+  const std::string ims = "  - {dnn: ims, cidr: 10.62.0.0/16}\n";
+  const Config one = parsed(file());
+  const Config two = parsed(file("", "", ims));
+  const Config next = plan_reload(one, parsed(file("", "", natted + ims))).next;
+  ASSERT_EQ(next.dnn_list.size(), 2U);
+  EXPECT_EQ(next.dnn_list[0].natifname, "eth0");
+  EXPECT_EQ(next.dnn_list[1].dnn, "ims");
+  // In front, in another place, with another pool, or gone: all of it needs a restart.
+  std::string front = file();
+  front.insert(front.find("  - dnn: internet"), ims);
+  for (const Config& loaded :
+       {parsed(front), parsed(file("", "", natted + "  - {dnn: ims, cidr: 10.63.0.0/16}\n")),
+        parsed(file("", "", natted))}) {
+    EXPECT_EQ(preview(two, loaded).find("(reload)"), std::string::npos);
+    EXPECT_EQ(plan_reload(two, loaded).next, two);
+  }
+  EXPECT_NE(
+      preview(one, parsed(front))
+          .find("dnnList[1].dnn: \"\" -> \"internet\" (restart: data networks are added behind "
+                "those that are there)"),
+      std::string::npos);
+  EXPECT_EQ(plan_reload(one, parsed(front)).next, one);
+}
+
+TEST(ConfigReload, TakesNewPeersByAddressAndKnownNames) {
+  Config running = parsed(file("  peers: [a.example.org, b.example.org]\n"));
+  running.pfcp.peers[0].address = parse_ip("10.0.0.1");  // b isn't in DNS
+  EXPECT_EQ(preview(running, parsed(file("  peers: [a.example.org, 10.0.0.3, c.example.org]\n"))),
+            "pfcp.peers: \"a.example.org, b.example.org\" -> \"a.example.org, 10.0.0.3, "
+            "c.example.org\" (restart: a new name is looked up at start; an address would do "
+            "now)\n");
+  const Config loaded = parsed(file("  peers: [b.example.org, 10.0.0.3, a.example.org]\n"));
+  EXPECT_EQ(preview(running, loaded),
+            "pfcp.peers: \"a.example.org, b.example.org\" -> \"b.example.org, 10.0.0.3, "
+            "a.example.org\" (reload)\n");
+  EXPECT_EQ(plan_reload(running, loaded).next.pfcp.peers,
+            (std::vector<Host>{{"b.example.org", {}},
+                               {"10.0.0.3", parse_ip("10.0.0.3")},
+                               {"a.example.org", parse_ip("10.0.0.1")}}));
+}
+
+void expect_in_readme(const std::string& table, const std::string& name) {
   std::ifstream readme{kSource + "/configs/README.md"};
   std::stringstream text;
   text << readme.rdbuf();
-  if (text.str().find(reference()) == std::string::npos) {
-    std::ofstream{"config-reference.md"} << reference();
-    FAIL() << "configs/README.md hasn't got the table of keys as it is now; it is in "
-           << std::filesystem::absolute("config-reference.md");
-  }
+  if (text.str().find("\n" + table + "\n") != std::string::npos) return;
+  std::ofstream{name} << table;
+  ADD_FAILURE() << "configs/README.md hasn't got the table of keys as it is now; it is in "
+                << std::filesystem::absolute(name);
+}
+
+TEST(ConfigReference, IsWhatTheReadmeSays) {
+  expect_in_readme(reference(), "config-reference.md");
+  expect_in_readme(predefined_reference(), "rules-reference.md");
 }
 
 TEST(PredefinedRulesFile, TheSampleLoads) {
@@ -413,6 +530,10 @@ TEST(PredefinedRulesFile, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(errors_of("rules: [{name: a, flows: [permit out ip from any to any], uplinkKbps: 5}]")
                 .find("one direction only"),
             std::string::npos);
+  EXPECT_NE(errors_of("rules: [{name: a, flows: [permit out ip from any to any], action: drop, "
+                      "mark: 1}]")
+                .find("rules[0].mark: what is dropped has no mark"),
+            std::string::npos);
 }
 
 TEST(PredefinedRulesFile, IsReadWithTheConfigurationThatNamesIt) {
@@ -435,7 +556,8 @@ TEST(PredefinedRulesFile, IsReadWithTheConfigurationThatNamesIt) {
       << "rules: [{name: b, flows: [permit out ip from any to any]}]\n";
   loaded = load(path);
   ASSERT_TRUE(loaded);
-  ASSERT_EQ(compare(before, loaded->config).size(), 1U);
+  EXPECT_EQ(preview(before, loaded->config),
+            "predefinedRules.rules[0].name: \"a\" -> \"b\" (restart)\n");
   std::filesystem::remove_all(folder);
 }
 
