@@ -5,7 +5,8 @@ import re
 import pytest
 
 # Where the messages of a start come from.
-SOURCES = ["src/app/run.cpp", "src/app/daemon.cpp", "src/app/host.cpp", "src/app/planes.cpp", "src/app/netfilter.cpp",
+SOURCES = ["src/config/check.cpp", "src/config/load.cpp", "src/config/kinds.cpp",
+           "src/app/run.cpp", "src/app/daemon.cpp", "src/app/host.cpp", "src/app/planes.cpp", "src/app/netfilter.cpp",
            "src/app/network_routes.cpp",
            "src/app/log.cpp", "src/app/reload.cpp", "src/app/http/server.cpp", "src/app/http/client.cpp",
            "src/app/ops/packet_tap.cpp", "netlink/gtp5g/startup.cpp", "netlink/gtp5g/version.cpp",
