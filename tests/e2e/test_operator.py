@@ -278,7 +278,7 @@ def test_release_drop_and_drain(operated, smf, gnb, host):
     operated.ctl("drop", net.SMF2)
     status = operated.api("/v1/status")
     assert (status["sessions"], status["associations"]) == (0, 0)
-    operated.ctl("drop", net.SMF2, code=1)
+    operated.ctl("drop", net.SMF2, code=4)
 
 
 def test_who_may_act(operated, smf):

@@ -316,14 +316,20 @@ http::Reply Api::drain(const http::Call& call, const std::string&) {
 http::Reply Api::release(const http::Call&, const std::string& id) {
   if (!actions_.release_session) return error(501, "this build can't release sessions");
   const auto seid = parse_seid(id);
-  if (!seid || !scene_.control.sessions().contains(*seid)) {
-    return error(404, "no such session");
-  }
+  if (!seid) return error(400, "seid: a number, 0x… or decimal");
+  if (!scene_.control.sessions().contains(*seid)) return error(404, "no such session");
   return outcome(actions_.release_session(*seid));
 }
 
 http::Reply Api::drop(const http::Call&, const std::string& id) {
   if (!actions_.drop_association) return error(501, "this build can't drop associations");
+  const auto ip = parse_ip(id);
+  const std::string node = ip ? to_string(*ip) : id;
+  const auto& all = scene_.control.associations().all();
+  if (std::ranges::none_of(all,
+                           [&](const auto& one) { return pfcp::to_text(one.first) == node; })) {
+    return error(404, "no association with " + node);
+  }
   return outcome(actions_.drop_association(id));
 }
 
