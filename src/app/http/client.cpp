@@ -42,10 +42,10 @@ class UnixClient final : public httplib::ClientImpl {
                                                       : client.Post(target.c_str());
   if (!result) {
     const bool refused = result.error() == httplib::Error::Connection;
-    return failure(
-        fmt::format("{}: {}", where,
-                    refused ? std::string{"nobody answers; is upf running, with api.socket set?"}
-                            : httplib::to_string(result.error())));
+    return failure(fmt::format(
+        "{}: {}", where,
+        refused ? std::string{"nobody answers; is upf running, with api.socket or api.listen set?"}
+                : httplib::to_string(result.error())));
   }
   return Reply{result->status, result->get_header_value("Content-Type"), result->body};
 }
