@@ -1,9 +1,13 @@
 """The daemon with its API, metrics and page on, and what an operator's tests ask of it."""
 
+import fcntl
 import json
 import os
+import pty
 import shutil
+import struct
 import subprocess
+import termios
 
 import daemon
 import pytest
@@ -33,6 +37,23 @@ class Operated(daemon.Daemon):
         done = subprocess.run([daemon.BUILD / "upfctl", "-s", self.socket, *map(str, words)], capture_output=True, text=True)
         assert done.returncode == code, f"upfctl {words}: {done.returncode}: {done.stdout}{done.stderr}"
         return done.stdout
+
+    def ctl_on_terminal(self, columns, *words):
+        """What a terminal of so many columns shows."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([daemon.BUILD / "upfctl", "-s", self.socket, *map(str, words)], stdin=subprocess.DEVNULL,
+                                   stdout=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 65536):
+                shown += part
+        except OSError:  # EIO: nobody has the other end any more
+            pass
+        os.close(ours)
+        assert process.wait(10) == 0, shown
+        return shown.decode().replace("\r\n", "\n")
 
     def api(self, path):
         return json.loads(self.get(PAGE + path))

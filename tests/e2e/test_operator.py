@@ -13,6 +13,7 @@ import gtp
 import n4
 import net
 import pytest
+import yaml
 from operated import METRICS, PAGE, Operated, promtool, validate, value
 
 CROWD = 20
@@ -83,11 +84,14 @@ def test_scrape_and_query(operated, crowd, smf, gnb, host, plane):
 def test_upfctl(operated, crowd, smf, gnb, host):
     assert f"sessions       {CROWD} " in operated.ctl("status")
     listed = operated.ctl("sessions", "--limit", 7).splitlines()
-    assert listed[0].split()[:3] == ["SEID", "UE", "DNN"] and listed[-2] == f"7 of {CROWD}"
+    assert listed[0].split()[:3] == ["SEID", "UE", "DNN"] and listed[-2] == f"7 of {CROWD} sessions"
+    after = listed[-1].removeprefix("more with --after ")
+    rest = json.loads(operated.ctl("-o", "json", "sessions", "--after", after))
+    assert len(rest["sessions"]) == CROWD - 7 and rest["next"] is None
     shown = operated.ctl("session", ue_of(3))
     assert ue_of(3) in shown and f"{0x1003:#010x}@{net.UPF}" in shown and f"{0x2003:#010x}@{net.GNB1}" in shown
     assert json.loads(operated.ctl("-o", "json", "session", ue_of(3)))["state"] == "active"
-    assert '"forwarder"' in operated.ctl("-o", "yaml", "status")
+    assert "forwarder: " in operated.ctl("-o", "yaml", "status")
     assert net.SMF2 in operated.ctl("peers")
     assert "no session has the address" in subprocess.run(
         [daemon.BUILD / "upfctl", "-s", operated.socket, "session", "10.9.9.9"], capture_output=True, text=True).stderr
@@ -100,6 +104,28 @@ def test_upfctl(operated, crowd, smf, gnb, host):
     smf.establish(n4.pdr_uplink(teid=0x9001), expect=n4.MANDATORY_MISSING)
     refusals = operated.ctl("refusals")
     assert "Session Establishment Request" in refusals and "Mandatory IE missing: " in refusals, refusals
+
+
+def test_upfctl_on_a_terminal(operated, crowd, smf):
+    """Nothing is wider than the terminal, and what a row is about is whole."""
+    smf.establish(n4.pdr_uplink(teid=0x9001), expect=n4.MANDATORY_MISSING)
+    for words in (["status"], ["sessions"], ["session", ue_of(3)], ["peers"], ["refusals"], ["counters"], ["watch", "--count", 1]):
+        shown = operated.ctl_on_terminal(80, *words)
+        assert len(shown.splitlines()) >= 2 and max(map(len, shown.splitlines())) <= 80, shown
+    shown, whole = operated.ctl_on_terminal(60, "sessions"), operated.ctl("sessions")
+    for session in crowd:
+        assert f"{session.up_seid:#018x}" in shown and f"{session.up_seid:#018x}" in whole, shown
+    assert all(f" {ue_of(number)} " in shown for number in range(CROWD)), shown
+    assert "no room for" in shown and "no room for" not in whole and "…" not in whole, shown
+    assert max(map(len, shown.splitlines())) <= 60, shown
+    assert "Mandatory IE missing" in operated.ctl_on_terminal(80, "refusals")
+
+
+def test_what_goes_on_as_json_and_yaml(operated, crowd, tmp_path):
+    ticks = [json.loads(line) for line in operated.ctl("-o", "json", "watch", "--count", 2).splitlines()]
+    assert [tick["sessions"] for tick in ticks] == [CROWD, CROWD] and "uplink_bits_per_second" in ticks[0], ticks
+    documents = list(yaml.safe_load_all(operated.ctl("-o", "yaml", "watch", "--count", 2)))
+    assert [tick.keys() for tick in documents] == [tick.keys() for tick in ticks]
 
 
 def test_one_subscribers_story(operated, crowd, smf, gnb, host, tmp_path):

@@ -180,6 +180,8 @@ def test_every_answer_as_json_and_yaml(tour):
         if command != "peers":  # whose ages go on
             assert as_yaml == as_json, command
         assert as_yaml.keys() == as_json.keys(), command
+    peers = json.loads(tour.upf.ctl("-o", "json", "peers"))
+    assert [path["peer"] for path in peers["paths"]] == [path["peer"] for path in tour.upf.api("/v1/paths")["paths"]] != []
     for command in ("status", "counters"):
         assert json.loads(tour.upf.ctl("-o", "json", command)).keys() == yaml.safe_load(tour.upf.ctl("-o", "yaml", command)).keys()
     for words, code in ((["session", "10.9.9.9"], 4), (["session", "0x1"], 4), (["nonsense"], 2), (["-o", "xml", "status"], 2),
@@ -217,6 +219,7 @@ def test_watch(tour):
     assert lines[0].split()[:3] == ["SESSIONS", "UP", "DOWN"] and len(lines) == 4, lines
     assert all(line.split()[0] == str(SESSIONS) for line in lines[1:])
     assert any(line.split()[1] != "0" for line in lines[1:]), lines
+    assert max(map(len, lines)) <= 80, lines
 
 
 def test_trace_and_capture(tour):

@@ -28,7 +28,7 @@ struct Stop {
 /// What a command was given, and the daemon to ask.
 struct Session {
   http::Address server{};
-  std::string format = "table";
+  std::string format = "table";  ///< or "json", "yaml"
   std::map<std::string, std::string> options{};
   std::vector<std::string> words{};
 
@@ -37,10 +37,13 @@ struct Session {
   /// "?ue=…&limit=…" of the options that were given.
   [[nodiscard]] std::string query(std::initializer_list<const char*> names) const;
   [[nodiscard]] std::string fetch(const std::string& method, const std::string& target) const;
-  [[nodiscard]] Json get(const std::string& target) const;
-  [[nodiscard]] Json post(const std::string& target) const;
+  /// The answer, an object. What a daemon of another version leaves out is null.
+  [[nodiscard]] Json call(const std::string& method, const std::string& target) const;
   /// True if it was written as JSON or YAML.
   bool print_as_data(const Json& json) const;
+  /// As above, of what goes on: an object a line, or a document each. Nothing of it waits in a
+  /// buffer.
+  bool print_as_record(const Json& json) const;
   /// The first part of a list of sessions that has any; `query` may be empty and has no "after".
   [[nodiscard]] Json find_sessions(const std::string& query) const;
   /// The SEID of "0x…", or of the session that has a UE's address.

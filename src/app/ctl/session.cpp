@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include "src/app/ctl/command.hpp"
 
 namespace upf::app::ctl {
@@ -32,14 +34,10 @@ std::string Session::fetch(const std::string& method, const std::string& target)
              told ? cell(json["error"]) : fmt::format("HTTP status {}", reply->status)};
 }
 
-Json Session::get(const std::string& target) const {
-  auto json = Json::parse(fetch("GET", target), nullptr, false);
-  if (json.is_discarded()) throw Stop{kRefused, "the answer isn't JSON"};
+Json Session::call(const std::string& method, const std::string& target) const {
+  auto json = Json::parse(fetch(method, target), nullptr, false);
+  if (!json.is_object()) throw Stop{kRefused, "the answer isn't JSON; is upf there?"};
   return json;
-}
-
-Json Session::post(const std::string& target) const {
-  return Json::parse(fetch("POST", target), nullptr, false);
 }
 
 bool Session::print_as_data(const Json& json) const {
@@ -48,9 +46,16 @@ bool Session::print_as_data(const Json& json) const {
   return format != "table";
 }
 
+bool Session::print_as_record(const Json& json) const {
+  if (format == "json") fmt::print("{}\n", json.dump());
+  if (format == "yaml") fmt::print("---\n{}", yaml(json));
+  std::fflush(stdout);
+  return format != "table";
+}
+
 std::string Session::seid_of(const std::string& word) const {
   if (!parse_ip(word)) return word;
-  const Json found = find_sessions("?limit=1&ue=" + http::escaped(word));
+  Json found = find_sessions("?limit=1&ue=" + http::escaped(word));
   if (found["sessions"].empty()) throw Stop{kNotFound, "no session has the address " + word};
   return cell(found["sessions"][0]["seid"]);
 }
@@ -58,10 +63,10 @@ std::string Session::seid_of(const std::string& word) const {
 // The daemon looks at so many sessions a call, and answers with what it found among them and where
 // it stopped.
 Json Session::find_sessions(const std::string& query) const {
-  Json found = get("/v1/sessions" + query);
+  Json found = call("GET", "/v1/sessions" + query);
   while (found["sessions"].empty() && !found["next"].is_null()) {
     const std::string more = query.empty() ? "?" : query + "&";
-    found = get("/v1/sessions" + more + "after=" + http::escaped(cell(found["next"])));
+    found = call("GET", "/v1/sessions" + more + "after=" + http::escaped(cell(found["next"])));
   }
   return found;
 }

@@ -15,7 +15,7 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 
 int act(const Session& s, const std::string& method, const std::string& target) {
-  const auto json = Json::parse(s.fetch(method, target), nullptr, false);
+  auto json = s.call(method, target);
   if (!s.print_as_data(json)) fmt::print("{}\n", cell(json["done"]));
   return 0;
 }
@@ -26,15 +26,15 @@ int trace(const Session& s) {
   std::signal(SIGINT, [](int) { interrupted = 1; });
   const std::string& whom = s.word(0, "a UE address or SEID");
   const std::string seconds = s.option("seconds").empty() ? "3600" : s.option("seconds");
-  const Json started =
-      s.post("/v1/traces?target=" + http::escaped(whom) + "&seconds=" + http::escaped(seconds));
+  Json started = s.call(
+      "POST", "/v1/traces?target=" + http::escaped(whom) + "&seconds=" + http::escaped(seconds));
   const std::string path = "/v1/traces/" + cell(started["id"]);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{started["seconds"]};
   fmt::print(stderr, "following {}; end with Ctrl-C\n", whom);
   std::uint64_t after = 0;
   while (interrupted == 0 && std::chrono::steady_clock::now() < end) {
-    const Json json = s.get(path + fmt::format("?after={}", after));
-    for (const auto& record : json["records"]) {
+    Json json = s.call("GET", path + fmt::format("?after={}", after));
+    for (auto& record : json["records"]) {
       after = record["number"];
       if (s.format == "json") {
         fmt::print("{}\n", record.dump());
@@ -56,8 +56,8 @@ int capture(const Session& s) {
   const std::string file = s.option("write").empty() ? "upf.pcapng" : s.option("write");
   const std::string seconds = s.option("seconds").empty() ? "60" : s.option("seconds");
   const std::string more = s.option("octets").empty() ? "" : "&octets=" + s.option("octets");
-  const Json started = s.post("/v1/captures?target=" + http::escaped(whom) +
-                              "&seconds=" + http::escaped(seconds) + more);
+  Json started = s.call("POST", "/v1/captures?target=" + http::escaped(whom) +
+                                    "&seconds=" + http::escaped(seconds) + more);
   const std::string path = "/v1/captures/" + cell(started["id"]);
   fmt::print(stderr, "capturing {} into {}; end with Ctrl-C\n", whom, file);
   // Fetched again and again: the daemon forgets a capture when its time is over.
@@ -72,7 +72,7 @@ int capture(const Session& s) {
   std::ofstream out{file, std::ios::binary};
   out << octets_so_far;
   if (!out.flush()) throw Stop{kRefused, "can't write " + file};
-  fmt::print("{}: {}\n", file, octets(static_cast<double>(octets_so_far.size())));
+  fmt::print("{}: {}\n", file, octets(octets_so_far.size()));
   return 0;
 }
 
@@ -88,11 +88,11 @@ int reload(const Session& s) { return act(s, "POST", "/v1/reload"); }
 /// Begins an audit and waits for its end. What is left wrong makes the exit code 1.
 int audit(const Session& s) {
   const bool repair = !s.option("repair").empty();
-  (void)s.post(std::string{"/v1/audit?repair="} + (repair ? "true" : "false"));
-  Json json = s.get("/v1/audit");
+  (void)s.call("POST", std::string{"/v1/audit?repair="} + (repair ? "true" : "false"));
+  Json json = s.call("GET", "/v1/audit");
   while (json["running"].get<bool>()) {
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
-    json = s.get("/v1/audit");
+    json = s.call("GET", "/v1/audit");
   }
   const std::uint64_t found = json["drift"]["missing"].get<std::uint64_t>() +
                               json["drift"]["different"].get<std::uint64_t>() +
@@ -100,14 +100,15 @@ int audit(const Session& s) {
   const std::uint64_t left = found - json["repaired"].get<std::uint64_t>();
   const bool whole = json["error"].get<std::string>().empty();
   if (!s.print_as_data(json)) {
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& drift : json["drifts"]) {
-      rows.push_back({cell(drift["kind"]), cell(drift["seid"]), cell(drift["what"]),
-                      drift["repaired"].get<bool>() ? "repaired" : "left"});
+    const std::vector<Column> columns{{"KIND", "kind", Fit::Always},
+                                      {"SESSION", "seid", Fit::Always},
+                                      {"REPAIRED", "repaired", Fit::Always},
+                                      {"RULE", "what", Fit::Below}};
+    if (!json["drifts"].empty()) {
+      fmt::print("{}\n", table(columns, json["drifts"], width_of_output()));
     }
-    if (!rows.empty()) fmt::print("{}\n", table({"KIND", "SESSION", "RULE", ""}, rows));
-    fmt::print("{} rules of {} sessions read back: {} wrong, {} repaired\n", cell(json["rules"]),
-               cell(json["sessions"]), found, cell(json["repaired"]));
+    fmt::print("{} of {} read back: {} wrong, {} repaired\n", counted(json["rules"], "rule"),
+               counted(json["sessions"], "session"), found, cell(json["repaired"]));
     if (!whole) fmt::print(stderr, "ended early: {}\n", cell(json["error"]));
   }
   return left == 0 && whole ? 0 : kRefused;

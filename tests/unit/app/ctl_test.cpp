@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <mutex>
+#include <sstream>
 
+#include "src/app/ctl/output.hpp"
 #include "src/app/http/server.hpp"
 
 namespace upf::app {
@@ -29,19 +33,104 @@ struct Ctl : testing::Test {
 
   static std::string fmt_name() { return "kupf-ctl-" + std::to_string(::getpid()) + ".sock"; }
 
+  Ctl() { ::unsetenv("COLUMNS"); }
+  ~Ctl() override { ::unsetenv("COLUMNS"); }
+
   struct Outcome {
     int code{};
     std::string out{};
+    std::string err{};
   };
   Outcome run(std::vector<std::string> words) const {
     words.insert(words.begin(), {"upfctl", "-s", path});
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
     const int code = run_ctl(static_cast<int>(argv.size()), argv.data());
-    return {code, testing::internal::GetCapturedStdout()};
+    return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+  }
+  void answer(std::string body) {
+    reply = [body = std::move(body)](const http::Call&) -> http::Reply {
+      return {200, "application/json", body};
+    };
   }
 };
+
+ctl::Json json_of(const std::string& text) { return ctl::Json::parse(text, nullptr, false); }
+
+/// In characters, of the longest line.
+std::size_t width_of(const std::string& text) {
+  std::size_t widest = 0;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    const auto width = std::ranges::count_if(line, [](char c) { return (c & 0xc0) != 0x80; });
+    widest = std::max(widest, static_cast<std::size_t>(width));
+  }
+  return widest;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CtlOutput, IsReadable) {
+  EXPECT_EQ(ctl::table({{"A", "a"}, {"LONG", "b"}},
+                       {{{"a", 1}, {"b", "x\x1b[31m\xc2\x9b"}}, {{"a", 22}}}),
+            "A   LONG\n1   x?[31m?\n22  -\n");
+  EXPECT_EQ(ctl::octets(999), "999 B");
+  EXPECT_EQ(ctl::octets(1'234'567), "1.23 MB");
+  EXPECT_EQ(ctl::octets(999'999), "1.00 MB");
+  EXPECT_EQ(ctl::quantity(12'000, "bit/s"), "12.00 kbit/s");
+  EXPECT_EQ(ctl::counted(1, "packet"), "1 packet");
+  EXPECT_EQ(ctl::counted(0, "packet"), "0 packets");
+  EXPECT_EQ(ctl::duration(93784), "1d 2h 3m");
+  EXPECT_EQ(ctl::cell(ctl::Json{"a", 1}), "a,1");
+  EXPECT_EQ(ctl::cell(0.123456), "0.12");
+}
+
+TEST(CtlOutput, YamlIsReadableToo) {
+  EXPECT_EQ(
+      ctl::yaml({{"a", {1, 2}}, {"b", {{"c", "d: e"}}}, {"n", nullptr}, {"l", ctl::Json::array()}}),
+      "a:\n  - 1\n  - 2\nb:\n  c: \"d: e\"\n\"n\": null\nl: []\n");
+  EXPECT_EQ(ctl::yaml({{"no", 1}, {"x.y", 2}}), "\"no\": 1\n\"x.y\": 2\n");
+  EXPECT_EQ(ctl::yaml(ctl::Json::array({{{"id", 1}, {"in", {1}}}, {{"id", 2}}})),
+            "- id: 1\n  in:\n    - 1\n- id: 2\n");
+}
+
+// What gives way in which order, and that nothing goes unsaid.
+TEST(CtlOutput, TablesGiveWayFromTheRight) {
+  using ctl::Fit;
+  const std::vector<ctl::Column> columns{{"ID", "id", Fit::Always},
+                                         {"TEXT", "text", Fit::Cut},
+                                         {"NOTE", "note", Fit::Below},
+                                         {"N", "n", Fit::Whole}};
+  const ctl::Json list = ctl::Json::array(
+      {{{"id", "0x1234"}, {"text", "äbcdefghijklmnop"}, {"note", "all of it"}, {"n", 12345}},
+       {{"id", "0x5"}, {"text", "b"}, {"n", 6}}});
+  EXPECT_EQ(ctl::table(columns, list, 42),
+            "ID      TEXT              NOTE       N\n"
+            "0x1234  äbcdefghijklmnop  all of it  12345\n"
+            "0x5     b                 -          6\n");
+  EXPECT_EQ(ctl::table(columns, list, 41),
+            "ID      TEXT              N\n"
+            "0x1234  äbcdefghijklmnop  12345\n"
+            "    NOTE: all of it\n"
+            "0x5     b                 6\n");
+  EXPECT_EQ(ctl::table(columns, list, 26),
+            "ID      TEXT         N\n"
+            "0x1234  äbcdefghij…  12345\n"
+            "    NOTE: all of it\n"
+            "0x5     b            6\n");
+  EXPECT_EQ(ctl::table(columns, list, 20),
+            "ID      TEXT\n"
+            "0x1234  äbcdefghijk…\n"
+            "    NOTE: all of it\n"
+            "0x5     b\n"
+            "no room for N\n");
+  EXPECT_EQ(ctl::table(columns, list, 18),
+            "ID\n0x1234\n    NOTE: all of\n        it\n0x5\nno room for TEXT, N\n");
+}
 
 // The daemon looks at 20,000 sessions a call: whose address isn't among the first of them is found
 // all the same.
@@ -80,6 +169,96 @@ TEST_F(Ctl, ExitCodesTellWhatWentWrong) {
   EXPECT_EQ(run({"session", "10.60.0.1"}).code, 4);
   server.reset();
   EXPECT_EQ(run({"sessions"}).code, 3);
+}
+
+constexpr const char* kDualStack = R"({"total":1,"next":null,"sessions":[{
+  "seid":"0x00000000000003e8","ue":["10.60.10.200","2001:db8:60:1c8::/64"],"dnn":"internet.operator.example",
+  "node_id":"smf.5gc.mnc093.mcc208.3gppnetwork.org","tunnels":["0x00001000@192.168.130.140"],
+  "state":"active","pdrs":2,"fars":2,"qers":1,"urrs":1}]})";
+
+TEST_F(Ctl, SessionsFitTheTerminalWithSeidAndUeWhole) {
+  answer(kDualStack);
+  const std::string whole = run({"sessions"}).out;
+  EXPECT_TRUE(has(whole, "smf.5gc.mnc093.mcc208.3gppnetwork.org")) << whole;
+  EXPECT_TRUE(has(whole, "0x00001000@192.168.130.140") && has(whole, "URR")) << whole;
+  EXPECT_TRUE(has(whole, "1 of 1 session\n")) << whole;
+  for (const char* columns : {"200", "120", "80", "60"}) {
+    ::setenv("COLUMNS", columns, 1);
+    const std::string shown = run({"sessions"}).out;
+    EXPECT_LE(width_of(shown), static_cast<std::size_t>(std::atoi(columns))) << shown;
+    EXPECT_TRUE(has(shown, "0x00000000000003e8  10.60.10.200,2001:db8:60:1c8::/64")) << shown;
+  }
+}
+
+constexpr const char* kSession = R"({
+  "seid":"0x0000000000000001","ue":["10.60.0.1"],"dnn":"internet","node_id":"10.100.200.3",
+  "tunnels":["0x00001000@10.100.200.1"],"state":"active","cp_seid":"0x0000000000000009",
+  "cp_address":"10.100.200.3","s_nssai":"","imsi":"208930000000001","imei":"","msisdn":"","nai":"",
+  "interface_types":"","pdrs":[{"id":1,"precedence":255,"source":"access","network":"internet",
+  "f_teid":"0x00001000@10.100.200.1","ue":["10.60.0.1"],
+  "filters":["permit out udp from 10.20.0.0/16 to assigned"],"qfis":[9],"far":1,"qers":[1],"urrs":[1],
+  "installed":["packets of tunnel 0x00001000, 1 filters, to FAR 1"]}],
+  "fars":[{"id":1,"action":"forward","destination":"core","installed":["to N6"]}],
+  "qers":[{"id":1,"uplink_open":true,"downlink_open":false,
+  "mbr":{"uplink_kbps":1000,"downlink_kbps":2500000},"gbr":null,"qfi":9,"installed":["in force"]}],
+  "urrs":[{"id":1,"measures_volume":true,"measures_duration":false,"volume_threshold":{"total":1000000},
+  "volume_quota":null,"period_seconds":60,"time_quota_seconds":3600,"counted":{"uplink_octets":1500,
+  "downlink_octets":28,"uplink_packets":2,"downlink_packets":1},"installed":["counts"]}],
+  "bars":[{"id":1,"delay_ms":50}],"in_plane":true,"unmatched":[],"waiting_packets":0})";
+
+TEST_F(Ctl, ASessionIsForPeopleToRead) {
+  answer(kSession);
+  const std::string whole = run({"session", "0x1"}).out;
+  for (const char* part :
+       {"1.00 Mbit/s up, 2.50 Gbit/s down", "1.50 kB in 2 packets", "28 B in 1 packet ",
+        "1.00 MB in all", "1m 0s", "1h 0m", "closed", "IMSI             208930000000001"}) {
+    EXPECT_TRUE(has(whole, part)) << part << " in\n" << whole;
+  }
+  EXPECT_FALSE(has(whole, "{") || has(whole, "null") || has(whole, "MSISDN")) << whole;
+  ::setenv("COLUMNS", "80", 1);
+  const std::string shown = run({"session", "0x1"}).out;
+  EXPECT_LE(width_of(shown), 80U) << shown;
+  EXPECT_TRUE(has(shown, "    INSTALLED: packets of tunnel 0x00001000, 1 filters, to FAR 1\n"))
+      << shown;
+  EXPECT_TRUE(has(shown, "    FILTERS: permit out udp from 10.20.0.0/16 to assigned\n")) << shown;
+  EXPECT_FALSE(has(shown, "no room")) << shown;
+}
+
+TEST_F(Ctl, PeersHaveTheirPathsInEveryForm) {
+  reply = [](const http::Call& call) -> http::Reply {
+    const bool paths = call.path == "/v1/paths";
+    return {
+        200, "application/json",
+        paths
+            ? R"({"paths":[{"peer":"10.100.200.2","up":true,"tunnels":1,"round_trip_ms":0.512345}]})"
+            : R"({"associations":[{"node_id":"smf.5gc.mnc093.mcc208.3gppnetwork.org",
+                       "peer":"10.100.200.3:8805","addresses":[],"up":true,"releasing":false,
+                       "age_seconds":93784.1,"last_heard_seconds":2.5,
+                       "smf_set":"set12.smfset.5gc.mnc093.mcc208.3gppnetwork.org"}]})"};
+  };
+  ::setenv("COLUMNS", "80", 1);
+  const std::string shown = run({"peers"}).out;
+  EXPECT_LE(width_of(shown), 80U) << shown;
+  EXPECT_TRUE(has(shown, "10.100.200.3:8805") && has(shown, "1d 2h 3m") && has(shown, "2s ago"))
+      << shown;
+  EXPECT_TRUE(has(shown, "10.100.200.2  yes  1        0.51\n")) << shown;
+  const auto json = json_of(run({"-o", "json", "peers"}).out);
+  EXPECT_EQ(json["associations"].size(), 1U);
+  EXPECT_EQ(json["paths"][0]["peer"], "10.100.200.2");
+  EXPECT_TRUE(has(run({"-o", "yaml", "peers"}).out, "\npaths:\n  - peer: \"10.100.200.2\"\n"));
+}
+
+TEST_F(Ctl, RefusalsKeepTheirReasonOnANarrowTerminal) {
+  answer(R"({"refusals":[{"time":"2026-12-01T09:20:16Z","peer":"10.100.200.3:8805",
+    "request":"Session Establishment Request","cause":66,"peer_seid":"0x0000000000000001",
+    "reason":"Mandatory IE missing, offending IE Create PDR: Mandatory IE missing: Create PDR","offending_ie":"Create PDR"}]})");
+  ::setenv("COLUMNS", "80", 1);
+  const std::string shown = run({"refusals"}).out;
+  EXPECT_LE(width_of(shown), 80U) << shown;
+  EXPECT_TRUE(has(shown,
+                  "66\n    REASON: Mandatory IE missing, offending IE Create PDR: Mandatory IE "
+                  "missing:\n        Create PDR\n    IE: Create PDR\n"))
+      << shown;
 }
 
 TEST_F(Ctl, TheVersionIsPrinted) { EXPECT_TRUE(run({"--version"}).out.starts_with("upfctl ")); }

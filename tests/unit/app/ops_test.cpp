@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "src/app/ctl/output.hpp"
 #include "src/app/ops/follow.hpp"
 #include "src/app/ops/pcapng.hpp"
 #include "src/app/ops/views.hpp"
@@ -164,18 +163,6 @@ TEST(Views, TellOwnersAndSeids) {
   EXPECT_EQ(parse_seid("153"), Seid{0x99});
   EXPECT_FALSE(parse_seid("0x").has_value());
   EXPECT_FALSE(parse_seid("12x").has_value());
-}
-
-TEST(CtlOutput, IsReadable) {
-  EXPECT_EQ(ctl::table({"A", "LONG"}, {{"1", "x\x1b[31m"}, {"22", ""}}),
-            "A   LONG\n1   x?[31m\n22\n");
-  EXPECT_EQ(ctl::octets(999), "999 B");
-  EXPECT_EQ(ctl::octets(1'234'567), "1.23 MB");
-  EXPECT_EQ(ctl::duration(93784), "1d 2h 3m");
-  EXPECT_EQ(ctl::cell(ctl::Json{"a", 1}), "a,1");
-  EXPECT_EQ(
-      ctl::yaml({{"a", {1, 2}}, {"b", {{"c", "d: e"}}}, {"n", nullptr}, {"l", ctl::Json::array()}}),
-      "\"a\":\n  - 1\n  - 2\n\"b\":\n  \"c\": \"d: e\"\n\"n\": null\n\"l\": []\n");
 }
 
 }  // namespace
