@@ -121,11 +121,16 @@ def test_upfctl_on_a_terminal(operated, crowd, smf):
     assert "Mandatory IE missing" in operated.ctl_on_terminal(80, "refusals")
 
 
-def test_what_goes_on_as_json_and_yaml(operated, crowd, tmp_path):
+def test_what_goes_on_as_json_and_yaml(operated, crowd):
     ticks = [json.loads(line) for line in operated.ctl("-o", "json", "watch", "--count", 2).splitlines()]
     assert [tick["sessions"] for tick in ticks] == [CROWD, CROWD] and "uplink_bits_per_second" in ticks[0], ticks
     documents = list(yaml.safe_load_all(operated.ctl("-o", "yaml", "watch", "--count", 2)))
     assert [tick.keys() for tick in documents] == [tick.keys() for tick in ticks]
+    checked = json.loads(operated.ctl("-o", "json", "check", operated.config_path))
+    assert checked == yaml.safe_load(operated.ctl("-o", "yaml", "check", operated.config_path))
+    assert checked["good"] and checked["daemon"] == str(operated.socket) and checked["differences"] == [], checked
+    traced = operated.ctl("-o", "yaml", "trace", ue_of(3), "--seconds", 1)
+    assert list(yaml.safe_load_all(traced)) == []  # nothing happened
 
 
 def test_one_subscribers_story(operated, crowd, smf, gnb, host, tmp_path):
@@ -159,6 +164,16 @@ def test_one_subscribers_story(operated, crowd, smf, gnb, host, tmp_path):
     assert told_by("-Y", f"ip.addr == {ue_of(other)}") == ""
 
 
+def test_traces_end_with_who_asked_for_them(operated, crowd):
+    """However upfctl ends, nothing goes on in the daemon, which keeps to eight at once."""
+    for number in range(9):
+        trace = subprocess.Popen([daemon.BUILD / "upfctl", "-s", operated.socket, "trace", ue_of(0)], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True)
+        assert trace.stderr.readline().startswith("following")
+        trace.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[number % 3])
+        assert trace.wait(10) == 0
+
+
 def test_reload_and_log_level(operated, smf, gnb, host):
     session = establish(smf, 0)
     operated.write("warn", "description: changed\n".replace("description", "# description"))
@@ -166,6 +181,7 @@ def test_reload_and_log_level(operated, smf, gnb, host):
     operated.config_path.write_text("version: 1.0.2\n")
     operated.ctl("reload", code=1)
     operated.ctl("check", operated.config_path, code=1)
+    assert not json.loads(operated.ctl("-o", "json", "check", operated.config_path, code=1))["good"]
     operated.ctl("log", "debug")
     operated.write("debug")
     operated.signal(signal.SIGHUP)

@@ -228,18 +228,18 @@ def test_trace_and_capture(tour):
     follow = lambda *words: subprocess.Popen([daemon.BUILD / "upfctl", "-s", tour.upf.socket, *map(str, words)],
                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     trace = follow("trace", ue_of(number), "--seconds", 60)
-    capture = follow("capture", ue_of(number), "-w", file, "--seconds", 60)
+    capture = follow("-o", "yaml", "capture", ue_of(number), "-w", file, "--seconds", 60)
     for process in (trace, capture):
         assert process.stderr.readline()  # "following", "capturing": from here on nothing is missed
     session = tour.sessions[number]["session"]
     tour.lab("idle", session=session)
     tour.lab("activate", gnb="gnb1", session=session)
     tour.traffic([number, number + 1])
-    time.sleep(0.5)  # upfctl asks five times a second
     for process in (trace, capture):
         process.send_signal(signal.SIGINT)
     told, _ = trace.communicate(timeout=20)
-    capture.communicate(timeout=20)
+    wrote, _ = capture.communicate(timeout=20)
+    assert yaml.safe_load(wrote) == {"file": str(file), "octets": file.stat().st_size}
     assert trace.returncode == capture.returncode == 0
     for word in ("Session Modification Request", "Session Modification Response", "n4-in", "n4-out", "plane", "~FAR"):
         assert word in told, told

@@ -28,6 +28,7 @@ struct Stop {
 /// What a command was given, and the daemon to ask.
 struct Session {
   http::Address server{};
+  std::string where{};           ///< the same as it was given
   std::string format = "table";  ///< or "json", "yaml"
   std::map<std::string, std::string> options{};
   std::vector<std::string> words{};

@@ -164,9 +164,10 @@ int run_command(int argc, char** argv) {
   const std::string name = session.words.front();
   session.words.erase(session.words.begin());
   const char* from_environment = std::getenv("UPFCTL_SERVER");
-  session.server = address_of(values.count("server") != 0   ? values["server"].as<std::string>()
-                              : from_environment != nullptr ? from_environment
-                                                            : kDefaultSocket);
+  session.where = values.count("server") != 0   ? values["server"].as<std::string>()
+                  : from_environment != nullptr ? from_environment
+                                                : kDefaultSocket;
+  session.server = address_of(session.where);
   for (const auto& [key, value] : values) {
     if (const auto* text = boost::any_cast<std::string>(&value.value()))
       session.options[key] = *text;

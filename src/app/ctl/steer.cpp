@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "src/app/ctl/command.hpp"
@@ -20,59 +21,106 @@ int act(const Session& s, const std::string& method, const std::string& target) 
   return 0;
 }
 
+/// A trace or capture that runs in the daemon, and ends there with this, also if the terminal is
+/// closed or the reader of a pipe has enough.
+class Following {
+ public:
+  Following(const Session& s, const std::string& kind, const std::string& query) : session_(s) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+      std::signal(signal, [](int) { interrupted = 1; });
+    }
+    Json started = s.call("POST", "/v1/" + kind + query);
+    path_ = "/v1/" + kind + "/" + cell(started["id"]);
+    end_ = std::chrono::steady_clock::now() + std::chrono::seconds{started["seconds"]};
+  }
+  ~Following() { (void)http::fetch(session_.server, "DELETE", path_); }
+  Following(const Following&) = delete;
+  Following& operator=(const Following&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point end() const { return end_; }
+
+ private:
+  const Session& session_;
+  std::string path_{};
+  std::chrono::steady_clock::time_point end_{};
+};
+
+/// Waits for so long, or until it is interrupted.
+void wait_until(std::chrono::steady_clock::time_point end) {
+  while (interrupted == 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  }
+}
+
+/// Prints what happened behind record `after`; the last record's number. None: the trace is over.
+std::optional<std::uint64_t> print_records(const Session& s, const std::string& path,
+                                           std::uint64_t after) try {
+  Json json = s.call("GET", path + fmt::format("?after={}", after));
+  for (auto& record : json["records"]) {
+    const std::uint64_t number = record["number"];
+    if (number != after + 1) {
+      fmt::print(stderr, "{} lost: more happened than the daemon keeps\n",
+                 counted(number - after - 1, "record"));
+    }
+    after = number;
+    if (s.print_as_record(record)) continue;
+    fmt::print("{} {:<6} {}\n", cell(record["time"]), cell(record["kind"]),
+               printable(cell(record["text"])));
+  }
+  std::fflush(stdout);
+  return after;
+} catch (const Stop& stop) {
+  if (stop.code == kNotFound) return std::nullopt;
+  throw;
+}
+
+Json remark_of(const config::Remark& remark) {
+  return {
+      {"key", remark.key}, {"line", remark.line}, {"column", remark.column}, {"text", remark.text}};
+}
+
 }  // namespace
 
 int trace(const Session& s) {
-  std::signal(SIGINT, [](int) { interrupted = 1; });
-  const std::string& whom = s.word(0, "a UE address or SEID");
+  const std::string& whom = s.word(0, "a SEID or UE address");
   const std::string seconds = s.option("seconds").empty() ? "3600" : s.option("seconds");
-  Json started = s.call(
-      "POST", "/v1/traces?target=" + http::escaped(whom) + "&seconds=" + http::escaped(seconds));
-  const std::string path = "/v1/traces/" + cell(started["id"]);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{started["seconds"]};
+  const Following following{
+      s, "traces", "?target=" + http::escaped(whom) + "&seconds=" + http::escaped(seconds)};
   fmt::print(stderr, "following {}; end with Ctrl-C\n", whom);
   std::uint64_t after = 0;
-  while (interrupted == 0 && std::chrono::steady_clock::now() < end) {
-    Json json = s.call("GET", path + fmt::format("?after={}", after));
-    for (auto& record : json["records"]) {
-      after = record["number"];
-      if (s.format == "json") {
-        fmt::print("{}\n", record.dump());
-      } else {
-        fmt::print("{} {:<6} {}\n", cell(record["time"]), cell(record["kind"]),
-                   cell(record["text"]));
-      }
-    }
-    std::fflush(stdout);
-    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  while (interrupted == 0 && std::chrono::steady_clock::now() < following.end()) {
+    const auto last = print_records(s, following.path(), after);
+    if (!last) return 0;
+    const bool quiet = *last == after;
+    after = *last;
+    if (quiet) wait_until(std::chrono::steady_clock::now() + std::chrono::milliseconds{200});
   }
-  (void)http::fetch(s.server, "DELETE", path);
+  (void)print_records(s, following.path(), after);  // what came since
   return 0;
 }
 
 int capture(const Session& s) {
-  std::signal(SIGINT, [](int) { interrupted = 1; });
-  const std::string& whom = s.word(0, "a UE address or SEID");
+  const std::string& whom = s.word(0, "a SEID or UE address");
   const std::string file = s.option("write").empty() ? "upf.pcapng" : s.option("write");
   const std::string seconds = s.option("seconds").empty() ? "60" : s.option("seconds");
-  const std::string more = s.option("octets").empty() ? "" : "&octets=" + s.option("octets");
-  Json started = s.call("POST", "/v1/captures?target=" + http::escaped(whom) +
-                                    "&seconds=" + http::escaped(seconds) + more);
-  const std::string path = "/v1/captures/" + cell(started["id"]);
-  fmt::print(stderr, "capturing {} into {}; end with Ctrl-C\n", whom, file);
-  // Fetched again and again: the daemon forgets a capture when its time is over.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{started["seconds"]};
-  std::string octets_so_far;
-  while (interrupted == 0 &&
-         std::chrono::steady_clock::now() + std::chrono::milliseconds{500} < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+  std::string query = "?target=" + http::escaped(whom) + "&seconds=" + http::escaped(seconds);
+  if (const auto most = s.option("octets"); !most.empty()) {
+    query += "&octets=" + http::escaped(most);
   }
-  octets_so_far = s.fetch("GET", path);
-  (void)http::fetch(s.server, "DELETE", path);
+  const Following following{s, "captures", query};
+  // Before the time is spent on it.
   std::ofstream out{file, std::ios::binary};
-  out << octets_so_far;
+  if (!out) throw Stop{kRefused, "can't write " + file};
+  fmt::print(stderr, "capturing {} into {}; end with Ctrl-C\n", whom, file);
+  // Fetched half a second early: the daemon forgets a capture when its time is over.
+  wait_until(following.end() - std::chrono::milliseconds{500});
+  const std::string captured = s.fetch("GET", following.path());
+  out << captured;
   if (!out.flush()) throw Stop{kRefused, "can't write " + file};
-  fmt::print("{}: {}\n", file, octets(octets_so_far.size()));
+  if (!s.print_as_data({{"file", file}, {"octets", captured.size()}})) {
+    fmt::print("{}: {}\n", file, octets(captured.size()));
+  }
   return 0;
 }
 
@@ -129,16 +177,38 @@ int drop(const Session& s) {
 int check(const Session& s) {
   const std::string& path = s.word(0, "a configuration file");
   const auto loaded = config::load(path);
+  Json json{{"file", path},
+            {"good", loaded.has_value()},
+            {"errors", Json::array()},
+            {"warnings", Json::array()},
+            {"daemon", nullptr},
+            {"differences", Json::array()}};
   if (!loaded) {
     for (const auto& error : loaded.error()) {
-      fmt::print(stderr, "{}\n", config::to_string(path, error));
+      json["errors"].push_back(remark_of(error));
+      if (s.format == "table") fmt::print(stderr, "{}\n", config::to_string(path, error));
     }
+    s.print_as_data(json);
     return kRefused;
   }
+  for (const auto& warning : loaded->warnings) json["warnings"].push_back(remark_of(warning));
+  for (const auto& note : loaded->notes) json["notes"].push_back(remark_of(note));
+  const auto differences = preview(s.server, loaded->config);
+  if (differences) json["daemon"] = s.where;
+  for (const auto& difference : differences.value_or(std::vector<config::Difference>{})) {
+    json["differences"].push_back({{"key", difference.key},
+                                   {"before", difference.before},
+                                   {"after", difference.after},
+                                   {"needs", difference.live ? "reload" : "restart"},
+                                   {"why", difference.why}});
+  }
+  if (s.print_as_data(json)) return 0;
   for (const auto& remark : remarks(path, *loaded)) fmt::print("{}\n", remark);
   fmt::print("{}: good\n", path);
-  if (const auto differences = preview(s.server, loaded->config)) {
+  if (differences) {
     fmt::print("{}", preview_text(*differences));
+  } else {
+    fmt::print("no daemon answers at {}: only the file was checked\n", s.where);
   }
   return 0;
 }

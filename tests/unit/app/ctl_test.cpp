@@ -261,6 +261,77 @@ TEST_F(Ctl, RefusalsKeepTheirReasonOnANarrowTerminal) {
       << shown;
 }
 
+/// A trace that is over after two records.
+http::Reply two_records(const http::Call& call) {
+  if (call.method == "POST") return {200, "application/json", R"({"id":3,"seconds":60})"};
+  if (call.parameter("after") != "0")
+    return {404, "application/json", R"({"error":"it may be over"})"};
+  return {200, "application/json", R"({"target":"0x1","records":[
+    {"number":1,"time":"2026-12-01T09:20:16Z","kind":"plane","text":"+PDR 1"},
+    {"number":4,"time":"2026-12-01T09:20:17Z","kind":"log","text":"a\u001b[31m"}]})"};
+}
+
+TEST_F(Ctl, ATraceIsForPeopleOrPrograms) {
+  reply = two_records;
+  const Outcome text = run({"trace", "0x1"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.out, "2026-12-01T09:20:16Z plane  +PDR 1\n2026-12-01T09:20:17Z log    a?[31m\n");
+  EXPECT_TRUE(has(text.err, "2 records lost")) << text.err;
+  std::istringstream lines{run({"-o", "json", "trace", "0x1"}).out};
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(json_of(line)["text"], "+PDR 1");
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(json_of(line)["number"], 4);
+  EXPECT_TRUE(
+      run({"-o", "yaml", "trace", "0x1"})
+          .out.starts_with("---\nnumber: 1\ntime: \"2026-12-01T09:20:16Z\"\nkind: \"plane\"\n"
+                           "text: \"+PDR 1\"\n---\nnumber: 4\n"));
+}
+
+TEST_F(Ctl, ACaptureSaysWhatItWrote) {
+  reply = [](const http::Call& call) -> http::Reply {
+    if (call.method == "POST") return {200, "application/json", R"({"id":3,"seconds":0})"};
+    return {200, "application/x-pcapng", "twelve bytes"};
+  };
+  const std::string file = path + ".pcapng";
+  const auto json = json_of(run({"-o", "json", "capture", "0x1", "-w", file}).out);
+  EXPECT_EQ(json, (ctl::Json{{"file", file}, {"octets", 12}}));
+  EXPECT_EQ(run({"capture", "0x1", "-w", file}).out, file + ": 12 B\n");
+  EXPECT_EQ(fs::file_size(file), 12U);
+  fs::remove(file);
+  EXPECT_EQ(run({"capture", "0x1", "-w", "/nowhere/at/all"}).code, 1);
+  EXPECT_EQ(calls.back().method, "DELETE");  // it doesn't go on in the daemon
+}
+
+TEST_F(Ctl, ACheckIsOfTheFileAndOfTheDaemonIfOneAnswers) {
+  const std::string good = KUPF_SOURCE_DIR "/configs/upfcfg.yaml";
+  answer(R"({"path":"x","config":{"logger.level":"none such"}})");
+  const auto compared = json_of(run({"-o", "json", "check", good}).out);
+  EXPECT_EQ(compared["good"], true);
+  EXPECT_EQ(compared["daemon"], path);
+  bool named = false;
+  for (const auto& difference : compared["differences"]) {
+    if (difference["key"] != "logger.level") continue;
+    named = difference["before"] == "none such" && difference["needs"] == "reload";
+  }
+  EXPECT_TRUE(named) << compared;
+  server.reset();
+  const Outcome alone = run({"check", good});
+  EXPECT_EQ(alone.code, 0);
+  EXPECT_TRUE(has(alone.out, good + ": good\n")) << alone.out;
+  EXPECT_TRUE(has(alone.out, "no daemon answers at " + path + ": only the file was checked\n"))
+      << alone.out;
+  EXPECT_EQ(json_of(run({"-o", "json", "check", good}).out)["daemon"], nullptr);
+  const std::string bad = path + ".yaml";
+  std::ofstream{bad} << "version: 1.0.3\nnonsense: 1\n";
+  const Outcome wrong = run({"-o", "json", "check", bad});
+  fs::remove(bad);
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_EQ(json_of(wrong.out)["good"], false);
+  EXPECT_FALSE(json_of(wrong.out)["errors"].empty());
+}
+
 TEST_F(Ctl, TheVersionIsPrinted) { EXPECT_TRUE(run({"--version"}).out.starts_with("upfctl ")); }
 
 }  // namespace
