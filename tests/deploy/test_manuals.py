@@ -45,22 +45,25 @@ def test_exit_codes_are_the_manuals(root, upf):
 def test_upfctls_commands_and_manual_agree(root, built):
     program = built("upfctl")
     told = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
-    commands = set(re.findall(r"^  ([a-z]+) .{20,}", told.split("Options")[0], re.M))
+    assert max(map(len, told.splitlines())) <= 80
+    commands = re.findall(r"^  ([a-z]+)", told.split("Commands\n")[1].split("Options")[0], re.M)
     manual = (root / "deploy/man/upfctl.1").read_text()
-    assert commands == set(re.findall(r"^\.It Cm ([a-z]+)", manual, re.M))
+    assert len(commands) >= 15 and set(commands) == set(re.findall(r"^\.It Cm ([a-z]+)", manual, re.M))
     assert "--version" in told and subprocess.run([program, "--version"], capture_output=True, text=True).stdout.startswith("upfctl ")
-    assert set(re.findall(r"--([a-z]+)", told)) <= set(re.findall(r"Fl -([a-z]+)", manual)) | {"write"}
+    assert set(re.findall(r"--([a-z]+)", told)) == set(re.findall(r"Fl -([a-z]+)", manual)) | {"write"}
 
 
 @pytest.mark.parametrize("line, offered", [
     ("upfctl dr", {"drop", "drain"}), ("upfctl drain ", {"on", "stay", "off"}), ("upfctl -o ", {"table", "json", "yaml"}),
-    ("upfctl -s /run/x sessions --", {"--ue", "--seid", "--dnn", "--peer", "--teid", "--server", "--output", "--help",
-                                      "--version"}),
+    ("upfctl -s /run/x sessions --", {"--ue", "--seid", "--dnn", "--peer", "--teid", "--limit", "--after", "--server",
+                                      "--output", "--help", "--version"}),
+    ("upfctl sessions --limit ", set()), ("upfctl session ", set()), ("upfctl check CMakeL", {"CMakeLists.txt"}),
+    ("upfctl capture 10.60.0.1 -w CMakeL", {"CMakeLists.txt"}),
     ("upfctl audit --r", {"--repair"}), ("upfctl log w", {"warn"}), ("upfctl completion ", {"bash"})])
-def test_completion_offers_what_the_program_takes(built, line, offered):
+def test_completion_offers_what_the_program_takes(root, built, line, offered):
     words = line.split(" ")
     script = f"""source <({built("upfctl")} completion bash)
     COMP_WORDS=({" ".join(word or "''" for word in words)}) COMP_CWORD={len(words) - 1}
     _upfctl; printf '%s\\n' "${{COMPREPLY[@]}}" """
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, cwd=root)
     assert set(done.stdout.split()) == offered, done.stderr

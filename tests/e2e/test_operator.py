@@ -131,6 +131,7 @@ def test_what_goes_on_as_json_and_yaml(operated, crowd):
     assert checked["good"] and checked["daemon"] == str(operated.socket) and checked["differences"] == [], checked
     traced = operated.ctl("-o", "yaml", "trace", ue_of(3), "--seconds", 1)
     assert list(yaml.safe_load_all(traced)) == []  # nothing happened
+    assert operated.ctl("-o", "json", "completion", "bash", code=2) == ""
 
 
 def test_one_subscribers_story(operated, crowd, smf, gnb, host, tmp_path):

@@ -185,7 +185,7 @@ def test_every_answer_as_json_and_yaml(tour):
     for command in ("status", "counters"):
         assert json.loads(tour.upf.ctl("-o", "json", command)).keys() == yaml.safe_load(tour.upf.ctl("-o", "yaml", command)).keys()
     for words, code in ((["session", "10.9.9.9"], 4), (["session", "0x1"], 4), (["nonsense"], 2), (["-o", "xml", "status"], 2),
-                        (["log", "loud"], 1)):
+                        (["log", "loud"], 2), (["release", "0x1", "0x2"], 2), (["release", "0x1"], 4), (["release", "all"], 2), (["status", "--count", 1], 2)):
         tour.upf.ctl(*words, code=code)
     assert subprocess.run([daemon.BUILD / "upfctl", "-s", "/nowhere", "status"], capture_output=True).returncode == 3
 

@@ -10,7 +10,8 @@ std::string Session::option(const std::string& name) const {
 }
 
 const std::string& Session::word(std::size_t index, const char* what) const {
-  if (index >= words.size()) throw Stop{kUsage, fmt::format("{} is missing", what)};
+  if (index >= words.size())
+    throw Stop{kUsage, fmt::format("{} is missing; see upfctl --help", what)};
   return words[index];
 }
 
@@ -30,8 +31,8 @@ std::string Session::fetch(const std::string& method, const std::string& target)
   if (reply->status < 300) return reply->body;
   const auto json = Json::parse(reply->body, nullptr, false);
   const bool told = json.is_object() && json.contains("error");
-  throw Stop{reply->status == 404 ? kNotFound : kRefused,
-             told ? cell(json["error"]) : fmt::format("HTTP status {}", reply->status)};
+  const int code = reply->status == 400 ? kUsage : reply->status == 404 ? kNotFound : kRefused;
+  throw Stop{code, told ? cell(json["error"]) : fmt::format("HTTP status {}", reply->status)};
 }
 
 Json Session::call(const std::string& method, const std::string& target) const {

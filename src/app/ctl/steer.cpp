@@ -181,6 +181,7 @@ int check(const Session& s) {
             {"good", loaded.has_value()},
             {"errors", Json::array()},
             {"warnings", Json::array()},
+            {"notes", Json::array()},
             {"daemon", nullptr},
             {"differences", Json::array()}};
   if (!loaded) {

@@ -159,16 +159,46 @@ TEST_F(Ctl, ExitCodesTellWhatWentWrong) {
   reply = [](const http::Call& call) -> http::Reply {
     if (call.path == "/v1/sessions/0x1") return {404, "application/json", R"({"error":"no"})"};
     if (call.path == "/v1/reload") return {409, "application/json", R"({"error":"wrong"})"};
+    if (call.path == "/v1/log") return {400, "application/json", R"({"error":"level: …"})"};
+    if (call.path == "/v1/status") return {200, "application/json", "{}"};
     return {200, "application/json", R"({"total":0,"next":null,"sessions":[]})"};
   };
   EXPECT_EQ(run({"sessions"}).code, 0);
   EXPECT_EQ(run({"reload"}).code, 1);
+  EXPECT_EQ(run({"status"}).code, 1);  // a daemon of another version
   EXPECT_EQ(run({"nonsense"}).code, 2);
+  EXPECT_EQ(run({"log", "loud"}).code, 2);
   EXPECT_EQ(run({"session"}).code, 2);
   EXPECT_EQ(run({"session", "0x1"}).code, 4);
   EXPECT_EQ(run({"session", "10.60.0.1"}).code, 4);
   server.reset();
   EXPECT_EQ(run({"sessions"}).code, 3);
+}
+
+TEST_F(Ctl, WhatACommandDoesNotTakeIsRefused) {
+  answer(R"({"done":"so be it"})");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"release", "0x1", "0x2"},
+                                             {"reload", "now"},
+                                             {"release", "0x1", "--seconds", "3"},
+                                             {"drain", "--repair"},
+                                             {"watch", "--count", "many"},
+                                             {"watch", "--count", "0"},
+                                             {"reload", "-o", "xml"},
+                                             {"completion", "zsh"},
+                                             {"completion"}}) {
+    EXPECT_EQ(run(words).code, 2) << words.front() << " " << words.back();
+  }
+  EXPECT_TRUE(calls.empty());
+  EXPECT_EQ(run({"release", "0x1"}).code, 0);
+}
+
+TEST_F(Ctl, CompletionHasOneForm) {
+  const Outcome refused = run({"-o", "json", "completion", "bash"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(has(refused.err, "leave --output out")) << refused.err;
+  EXPECT_EQ(refused.out, "");
+  EXPECT_TRUE(has(run({"completion", "bash"}).out, "complete -F"));
 }
 
 constexpr const char* kDualStack = R"({"total":1,"next":null,"sessions":[{
