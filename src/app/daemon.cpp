@@ -65,16 +65,6 @@ void append(std::vector<T>& all, std::vector<T> more) {
   }
 }
 
-/// Of the requests that were refused, in their order.
-std::vector<std::string> reasons_in(const std::vector<control::LogRecord>& log) {
-  constexpr std::string_view kRefused = "refused: ";
-  std::vector<std::string> reasons;
-  for (const control::LogRecord& record : log) {
-    if (record.text.starts_with(kRefused)) reasons.push_back(record.text.substr(kRefused.size()));
-  }
-  return reasons;
-}
-
 std::string busy_text(const Host& host, const SocketAddress& local) {
   const auto owner = host.owner_of_udp_port(local.port);
   return fmt::format(
@@ -250,7 +240,7 @@ void Daemon::on_n4() {
   control::Output all;
   for (const auto& datagram : *batch) {
     const Now now = runtime::now();
-    meter_.on_datagram(metrics::Direction::In, datagram.from, datagram.octets, now.wall);
+    meter_.on_datagram(metrics::Direction::In, datagram.from, datagram.octets);
     operations_->follower().begin(datagram.from, datagram.octets);
     control::Output one = control_->on_datagram(now, datagram.from, datagram.octets);
     account(now.wall, one);
@@ -329,13 +319,10 @@ void Daemon::act(control::Output output) {
 }
 
 void Daemon::account(WallTime at, const control::Output& output) {
-  for (const auto& served : output.served) meter_.on_served(served);
-  const std::uint64_t refused = meter_.totals().refused;
+  for (const auto& served : output.served) meter_.on_served(served, at);
   for (const auto& datagram : output.send) {
-    meter_.on_datagram(metrics::Direction::Out, datagram.to, datagram.octets, at);
+    meter_.on_datagram(metrics::Direction::Out, datagram.to, datagram.octets);
   }
-  const std::vector<std::string> reasons = reasons_in(output.log);
-  if (meter_.totals().refused - refused == reasons.size()) meter_.explain_refusals(reasons);
   operations_->follower().end(at, n4_->local(), output);
 }
 

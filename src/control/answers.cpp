@@ -31,6 +31,17 @@ session::Refusal invalid_length() {
   return {.cause = pfcp::Cause::InvalidLength, .text = "the Message Length is not the datagram's"};
 }
 
+void log_refusal(Core& core, const n4::Request& request, const session::Refusal& refusal,
+                 const char* procedure) {
+  LogRecord record{.level = LogRecord::Level::Warning,
+                   .text = "refused: " + session::to_string(refusal),
+                   .procedure = procedure,
+                   .peer = to_string(request.key.peer)};
+  // Of what begins a session the header names none yet.
+  if (request.header.seid.value_or(0) != 0) record.seid = Seid{*request.header.seid};
+  core.log(std::move(record));
+}
+
 template <class Response>
 std::pair<wire::Octets, std::vector<usage::Report>> encode_with_usage(
     Response response, const pfcp::Envelope& envelope, std::vector<usage::Report> reports,

@@ -15,15 +15,22 @@ namespace upf::control {
 [[nodiscard]] session::Refusal refusal_of(const dataplane::Failure& failure);
 [[nodiscard]] session::Refusal refusal_of(const pfcp::DecodeError& error);
 [[nodiscard]] session::Refusal invalid_length();
+void log_refusal(Core& core, const n4::Request& request, const session::Refusal& refusal,
+                 const char* procedure);
 
-/// Cause, Offending IE and, where the message has one, Failed Rule ID.
+/// Answers with Cause, Offending IE and, where the message has one, Failed Rule ID, and says why in
+/// the log. `peer_seid`: of the answer's header, for session messages.
 template <class Response>
-void refuse(Response& response, const session::Refusal& refusal) {
+void refuse(Core& core, const n4::Request& request, Response response, session::Refusal refusal,
+            const char* procedure, std::optional<Seid> peer_seid = std::nullopt) {
   response.cause = refusal.cause;
   response.offending_ie = refusal.offending_ie;
   if constexpr (requires { response.failed_rule_id; }) {
     if (refusal.failed_rule) response.failed_rule_id = session::to_ie(*refusal.failed_rule);
   }
+  log_refusal(core, request, refusal, procedure);
+  core.serving.refusal = std::move(refusal);
+  core.answer(request, response, peer_seid);
 }
 
 /// Puts as many reports into the answer as fit into `most` octets of datagram, in order; returns

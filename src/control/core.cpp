@@ -132,7 +132,6 @@ void Core::mark(std::chrono::nanoseconds Served::*stage) {
 void Core::answer_octets(const n4::Request& request, wire::Octets octets) {
   out.send.push_back(endpoint.answer(request.key, std::move(octets)));
   mark(&Served::answer);
-  if (!settings.clock) return;
   serving.type = request.key.type;
   serving.peer = request.key.peer;
   out.served.push_back(std::exchange(serving, {}));

@@ -70,7 +70,7 @@ struct Core {
   template <pfcp::Message M>
   void answer(const n4::Request& request, const M& message,
               std::optional<Seid> peer_seid = std::nullopt) {
-    if constexpr (requires { message.cause; }) serving.cause = message.cause;
+    serving.peer_seid = peer_seid;
     answer_octets(request,
                   pfcp::encode(message, {.seid = peer_seid, .sequence = request.key.sequence}));
   }

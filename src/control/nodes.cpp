@@ -57,35 +57,25 @@ void Nodes::on_recovery(const IpAddress& source, pfcp::NtpTime recovery) {
       pfcp::to_text(association.node));
 }
 
-template <class Response>
-void Nodes::refuse_node(const n4::Request& request, Response response,
-                        const session::Refusal& refusal, const char* procedure) {
-  refuse(response, refusal);
-  std::string text = "refused: " + to_string(refusal.cause);
-  if (!refusal.text.empty()) text += ": " + refusal.text;
-  log(Level::Warning, procedure, text, to_string(request.key.peer));
-  core_.answer(request, response);
-}
-
 void Nodes::on_setup(const n4::Request& request) {
   constexpr const char* kProcedure = "association-setup";
   pfcp::AssociationSetupResponse response{.node_id = core_.node,
                                           .recovery_time_stamp = core_.recovery};
   if (request.invalid_length) {
-    return refuse_node(request, response, invalid_length(), kProcedure);
+    return refuse(core_, request, response, invalid_length(), kProcedure);
   }
   const auto decoded = pfcp::decode<pfcp::AssociationSetupRequest>(request.body);
-  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (!decoded) return refuse(core_, request, response, refusal_of(decoded.error()), kProcedure);
 
   const bool known = core_.associations.find(decoded->node_id) != nullptr;
   if (known) core_.endpoint.forget_answers(request.key.peer.ip);
   n4::Association* const association = core_.associations.set_up(
       core_.now, decoded->node_id, request.key.peer, decoded->recovery_time_stamp);
   if (association == nullptr) {
-    return refuse_node(request, response,
-                       {.cause = pfcp::Cause::NoResourcesAvailable,
-                        .text = "as many associations as pfcp.limits.associations allows"},
-                       kProcedure);
+    return refuse(core_, request, response,
+                  {.cause = pfcp::Cause::NoResourcesAvailable,
+                   .text = "as many associations as pfcp.limits.associations allows"},
+                  kProcedure);
   }
   // 6.2.6.2.2: whatever the time stamp, the new association replaces the old one; of its sessions
   // those stay that the request wants to keep.
@@ -156,14 +146,14 @@ void Nodes::on_update(const n4::Request& request) {
   constexpr const char* kProcedure = "association-update";
   pfcp::AssociationUpdateResponse response{.node_id = core_.node};
   if (request.invalid_length) {
-    return refuse_node(request, response, invalid_length(), kProcedure);
+    return refuse(core_, request, response, invalid_length(), kProcedure);
   }
   const auto decoded = pfcp::decode<pfcp::AssociationUpdateRequest>(request.body);
-  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (!decoded) return refuse(core_, request, response, refusal_of(decoded.error()), kProcedure);
   n4::Association* const association = core_.associations.find(decoded->node_id);
   if (association == nullptr) {
-    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
-                       kProcedure);
+    return refuse(core_, request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                  kProcedure);
   }
   if (decoded->cp_function_features) association->features = *decoded->cp_function_features;
   if (decoded->smf_set_id) association->smf_set = decoded->smf_set_id->fqdn;
@@ -180,13 +170,13 @@ void Nodes::on_release(const n4::Request& request) {
   constexpr const char* kProcedure = "association-release";
   pfcp::AssociationReleaseResponse response{.node_id = core_.node};
   if (request.invalid_length) {
-    return refuse_node(request, response, invalid_length(), kProcedure);
+    return refuse(core_, request, response, invalid_length(), kProcedure);
   }
   const auto decoded = pfcp::decode<pfcp::AssociationReleaseRequest>(request.body);
-  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (!decoded) return refuse(core_, request, response, refusal_of(decoded.error()), kProcedure);
   if (core_.associations.find(decoded->node_id) == nullptr) {
-    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
-                       kProcedure);
+    return refuse(core_, request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                  kProcedure);
   }
   end(decoded->node_id, "released by the peer");  // 6.2.8: with all its sessions
   response.cause = pfcp::Cause::RequestAccepted;
@@ -222,20 +212,20 @@ void Nodes::on_pfd_management(const n4::Request& request) {
   constexpr const char* kProcedure = "pfd-management";
   pfcp::PfdManagementResponse response{.node_id = core_.node};
   if (request.invalid_length) {
-    return refuse_node(request, response, invalid_length(), kProcedure);
+    return refuse(core_, request, response, invalid_length(), kProcedure);
   }
   if (!core_.associations.is_known(request.key.peer.ip)) {
-    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
-                       kProcedure);
+    return refuse(core_, request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                  kProcedure);
   }
   const auto decoded = pfcp::decode<pfcp::PfdManagementRequest>(request.body);
-  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (!decoded) return refuse(core_, request, response, refusal_of(decoded.error()), kProcedure);
   const auto changed = pfds_.apply(*decoded);
   if (!changed) {
     const Pfds::Refusal& why = changed.error();
-    return refuse_node(request, response,
-                       {.cause = why.cause, .offending_ie = why.offending_ie, .text = why.text},
-                       kProcedure);
+    return refuse(core_, request, response,
+                  {.cause = why.cause, .offending_ie = why.offending_ie, .text = why.text},
+                  kProcedure);
   }
   std::size_t refreshed = 0;
   for (const Seid seid : core_.store.all()) {
@@ -262,13 +252,13 @@ void Nodes::on_set_deletion(const n4::Request& request) {
   constexpr const char* kProcedure = "session-set-deletion";
   pfcp::SessionSetDeletionResponse response{.node_id = core_.node};
   if (request.invalid_length) {
-    return refuse_node(request, response, invalid_length(), kProcedure);
+    return refuse(core_, request, response, invalid_length(), kProcedure);
   }
   const auto decoded = pfcp::decode<pfcp::SessionSetDeletionRequest>(request.body);
-  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (!decoded) return refuse(core_, request, response, refusal_of(decoded.error()), kProcedure);
   if (core_.associations.find(decoded->node_id) == nullptr) {
-    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
-                       kProcedure);
+    return refuse(core_, request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                  kProcedure);
   }
   std::size_t ended = 0;
   for (const Seid seid : core_.store.of_owner(owner_of(decoded->node_id))) {
@@ -288,14 +278,14 @@ void Nodes::on_set_modification(const n4::Request& request) {
   constexpr const char* kProcedure = "session-set-modification";
   pfcp::SessionSetModificationResponse response{.node_id = core_.node};
   if (request.invalid_length) {
-    return refuse_node(request, response, invalid_length(), kProcedure);
+    return refuse(core_, request, response, invalid_length(), kProcedure);
   }
   const auto decoded = pfcp::decode<pfcp::SessionSetModificationRequest>(request.body);
-  if (!decoded) return refuse_node(request, response, refusal_of(decoded.error()), kProcedure);
+  if (!decoded) return refuse(core_, request, response, refusal_of(decoded.error()), kProcedure);
   const n4::Association* const association = core_.associations.find(decoded->node_id);
   if (association == nullptr) {
-    return refuse_node(request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
-                       kProcedure);
+    return refuse(core_, request, response, {.cause = pfcp::Cause::NoEstablishedPfcpAssociation},
+                  kProcedure);
   }
   std::size_t moved = 0;
   for (const pfcp::PfcpSessionChangeInfo& change : decoded->pfcp_session_change_infos) {
@@ -345,7 +335,7 @@ const n4::Association& Nodes::association_at(const pfcp::AlternativeSmfIpAddress
 // A UP function sends these and does not get them; whoever asks is told.
 void Nodes::on_node_report(const n4::Request& request) {
   pfcp::NodeReportResponse response{.node_id = core_.node};
-  refuse_node(request, response, {.cause = pfcp::Cause::ServiceNotSupported}, "node-report");
+  refuse(core_, request, response, {.cause = pfcp::Cause::ServiceNotSupported}, "node-report");
 }
 
 // 6.2.11: a path failed or recovered; who has sessions over it is told.

@@ -79,10 +79,6 @@ class Nodes {
   void on_contact_response(Contact& contact, const n4::Response& response);
   void log(LogRecord::Level level, std::string procedure, std::string text, std::string peer);
 
-  template <class Response>
-  void refuse_node(const n4::Request& request, Response response, const session::Refusal& refusal,
-                   const char* procedure);
-
   Core& core_;
   Sessions& sessions_;
   Pfds pfds_;

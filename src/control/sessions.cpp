@@ -20,13 +20,6 @@ std::string counts_of(const rules::SessionRules& rules) {
          " qer=" + std::to_string(rules.qers.size()) + " urr=" + std::to_string(rules.urrs.size());
 }
 
-std::string reason_of(const session::Refusal& refusal) {
-  std::string text = to_string(refusal.cause);
-  if (refusal.offending_ie) text += ", offending IE " + to_string(*refusal.offending_ie);
-  if (!refusal.text.empty()) text += ": " + refusal.text;
-  return text;
-}
-
 bool has_address(const pfcp::FSeid& cp, const IpAddress& address) {
   if (const auto* v4 = std::get_if<Ipv4>(&address)) return cp.ipv4 == *v4;
   return cp.ipv6 == std::get<Ipv6>(address);
@@ -47,12 +40,7 @@ void Sessions::on_establishment(const n4::Request& request) {
   const Seid peer_seid = cp ? cp->seid : Seid{};
   pfcp::SessionEstablishmentResponse response{.node_id = core_.node};
   const auto refuse_with = [&](const session::Refusal& refusal) {
-    refuse(response, refusal);
-    core_.log({.level = Level::Warning,
-               .text = "refused: " + reason_of(refusal),
-               .procedure = "session-establishment",
-               .peer = to_string(request.key.peer)});
-    core_.answer(request, response, peer_seid);
+    refuse(core_, request, response, refusal, "session-establishment", peer_seid);
   };
 
   if (request.invalid_length) return refuse_with(invalid_length());
@@ -66,7 +54,7 @@ void Sessions::on_establishment(const n4::Request& request) {
   auto plan = session::plan_establishment(core_.sessions, owner_of(decoded->node_id), *decoded);
   core_.mark(&Served::plan);
   if (!plan) return refuse_with(plan.error());
-  const Seid seid = core_.serving.seid.emplace(plan->next.seid);
+  const Seid seid = plan->next.seid;
   for (const Seid old : plan->supersedes) {
     const auto removed = try_remove(old, true);
     if (!removed) {  // a UE address is one session's, and the plane still has the old one
@@ -95,14 +83,7 @@ void Sessions::on_modification(const n4::Request& request) {
   auto found = find_for(request);
   Seid peer_seid = found ? found->cp.seid : Seid{};
   const auto refuse_with = [&](const session::Refusal& refusal) {
-    refuse(response, refusal);
-    core_.log(
-        {.level = Level::Warning,
-         .text = "refused: " + reason_of(refusal),
-         .procedure = "session-modification",
-         .seid = request.header.seid ? std::optional{Seid{*request.header.seid}} : std::nullopt,
-         .peer = to_string(request.key.peer)});
-    core_.answer(request, response, peer_seid);
+    refuse(core_, request, response, refusal, "session-modification", peer_seid);
   };
 
   if (!found) return refuse_with({.cause = found.error()});
@@ -110,7 +91,7 @@ void Sessions::on_modification(const n4::Request& request) {
   const auto decoded = pfcp::decode<pfcp::SessionModificationRequest>(request.body);
   if (!decoded) return refuse_with(refusal_of(decoded.error()));
   core_.mark(&Served::decode);
-  const Seid seid = core_.serving.seid.emplace(found->seid);
+  const Seid seid = found->seid;
   const n4::Association* const heir = heir_of(request, *found, *decoded);
   if (heir != nullptr) peer_seid = decoded->cp_f_seid->seid;
   const rules::SessionRules installed = std::move(found->installed);
@@ -146,20 +127,12 @@ void Sessions::on_deletion(const n4::Request& request) {
   pfcp::SessionDeletionResponse response;
   auto found = find_for(request);
   const auto refuse_with = [&](const session::Refusal& refusal, Seid peer_seid) {
-    refuse(response, refusal);
-    core_.log(
-        {.level = Level::Warning,
-         .text = "refused: " + reason_of(refusal),
-         .procedure = "session-deletion",
-         .seid = request.header.seid ? std::optional{Seid{*request.header.seid}} : std::nullopt,
-         .peer = to_string(request.key.peer)});
-    core_.answer(request, response, peer_seid);
+    refuse(core_, request, response, refusal, "session-deletion", peer_seid);
   };
 
   if (!found) return refuse_with({.cause = found.error()}, {});
   const session::Session& session = *found;
   const Seid seid = session.seid;
-  core_.serving.seid = seid;
   const ReportTarget target{session.owner, session.cp};
   if (request.invalid_length) return refuse_with(invalid_length(), target.cp.seid);
   add_load(core_, response, association_of(session.owner));
@@ -369,7 +342,7 @@ void Sessions::modify(Seid seid, const pfcp::SessionModificationRequest& change)
   if (!done) {
     core_.log({.level = Level::Warning,
                .text = "change in a Session Report Response can't be made, ignoring: " +
-                       reason_of(done.error()),
+                       session::to_string(done.error()),
                .procedure = "session-report",
                .seid = seid});
     return;

@@ -1,5 +1,7 @@
 #include "upf/session/answer.hpp"
 
+#include <array>
+
 namespace upf::session {
 namespace {
 
@@ -19,6 +21,18 @@ void add_chosen(Response& response, const Plan& plan) {
 }
 
 }  // namespace
+
+std::string to_string(const FailedRule& rule) {
+  constexpr std::array kNames{"PDR", "FAR", "QER", "URR", "BAR"};
+  return std::string{kNames[static_cast<std::size_t>(rule.kind)]} + ' ' + std::to_string(rule.id);
+}
+
+std::string to_string(const Refusal& refusal) {
+  std::string text = pfcp::to_string(refusal.cause);
+  if (refusal.offending_ie) text += ", offending IE " + pfcp::to_string(*refusal.offending_ie);
+  if (!refusal.text.empty()) text += ": " + refusal.text;
+  return text;
+}
 
 pfcp::FailedRuleId to_ie(const FailedRule& rule) {
   switch (rule.kind) {

@@ -17,8 +17,6 @@ inline FailedRule failed(QerId id) { return {FailedRule::Kind::Qer, id.value}; }
 inline FailedRule failed(UrrId id) { return {FailedRule::Kind::Urr, id.value}; }
 inline FailedRule failed(BarId id) { return {FailedRule::Kind::Bar, id.value}; }
 
-[[nodiscard]] std::string to_string(const FailedRule& rule);
-
 /// The IE's content is wrong.
 inline auto incorrect(pfcp::IeType ie, std::string text) {
   return failure(Refusal{pfcp::Cause::MandatoryIeIncorrect, ie, std::nullopt, std::move(text)});

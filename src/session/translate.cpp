@@ -147,11 +147,6 @@ Check can_forward(const rules::Far& rule) {
 
 }  // namespace
 
-std::string to_string(const FailedRule& rule) {
-  constexpr std::array kNames{"PDR", "FAR", "QER", "URR", "BAR"};
-  return std::string{kNames[static_cast<std::size_t>(rule.kind)]} + ' ' + std::to_string(rule.id);
-}
-
 Result<rules::Interface, Refusal> source_interface(pfcp::SourceInterface interface) {
   switch (interface) {
     case pfcp::SourceInterface::Access:

@@ -9,7 +9,7 @@
 #include "upf/base/clock.hpp"
 #include "upf/base/ids.hpp"
 #include "upf/n4/message.hpp"
-#include "upf/pfcp/cause.hpp"
+#include "upf/session/plan.hpp"
 
 namespace upf::control {
 
@@ -25,13 +25,12 @@ struct LogRecord {
   std::optional<std::chrono::nanoseconds> took{};  ///< where Settings::clock is given
 };
 
-/// A request of a peer that was served, and where the time went. Only where Settings::clock is
-/// given.
+/// A request of a peer that was served, and where the time went, where Settings::clock is given.
 struct Served {
   pfcp::MessageType type{};
-  pfcp::Cause cause{};  ///< RequestAccepted for answers that have none
-  std::optional<Seid> seid{};
   SocketAddress peer{};
+  std::optional<session::Refusal> refusal{};  ///< none: it was accepted
+  std::optional<Seid> peer_seid{};            ///< of a refusal's header
   std::chrono::nanoseconds decode{};
   std::chrono::nanoseconds plan{};
   std::chrono::nanoseconds plane{};

@@ -96,8 +96,13 @@ struct Refusal {
   pfcp::Cause cause{};
   std::optional<pfcp::IeType> offending_ie{};
   std::optional<FailedRule> failed_rule{};
-  std::string text{};  ///< for the log
+  std::string text{};  ///< for people
 };
+
+/// "FAR 3"
+[[nodiscard]] std::string to_string(const FailedRule& rule);
+/// "Mandatory IE missing, offending IE F-SEID: …"
+[[nodiscard]] std::string to_string(const Refusal& refusal);
 
 /// TEIDs and UE addresses that a plan took. They go back unless the plan is committed.
 class Reservation {

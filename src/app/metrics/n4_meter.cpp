@@ -10,9 +10,7 @@ namespace {
 // IE types of TS 29.244 Table 8.1.2-1 that the meter looks for.
 constexpr std::uint16_t kCause = 19;
 constexpr std::uint16_t kReportType = 39;
-constexpr std::uint16_t kOffendingIe = 40;
 constexpr std::uint16_t kUsageReportTrigger = 63;
-constexpr std::uint16_t kFailedRuleId = 114;
 constexpr std::uint16_t kUsageReportModification = 78;
 constexpr std::uint16_t kUsageReportDeletion = 79;
 constexpr std::uint16_t kUsageReportRequest = 80;
@@ -63,22 +61,6 @@ std::string_view trigger_of(wire::Bytes value) {
 constexpr std::string_view kReports[] = {"downlink_data", "usage", "error_indication",
                                          "inactivity"};
 
-/// Failed Rule ID, 8.2.80: the type in 5 bits, then an ID whose width is the kind's.
-std::string failed_rule_of(wire::Bytes value) {
-  constexpr std::string_view kKinds[] = {"PDR", "FAR", "QER", "URR", "BAR", "MAR"};
-  wire::Reader in{value};
-  const unsigned kind = in.be<std::uint8_t>() & 0x1fU;
-  if (in.failed() || kind >= std::size(kKinds)) return {};
-  std::uint64_t id = 0;
-  for (const std::uint8_t octet : in.take_rest()) id = id << 8U | octet;
-  return fmt::format("{} {}", kKinds[kind], id);
-}
-
-/// As response_to() backwards: an answer's type is its request's plus one, but for 7.4.4.7.
-pfcp::MessageType request_of(pfcp::MessageType answer) {
-  return static_cast<pfcp::MessageType>(static_cast<std::uint8_t>(answer) - 1);
-}
-
 std::string_view text_of(Direction direction) { return direction == Direction::In ? "in" : "out"; }
 
 double seconds(std::chrono::nanoseconds time) {
@@ -95,8 +77,7 @@ N4Meter::Counts& N4Meter::counts_of(const IpAddress& peer) {
   return known == peers_.end() ? others_ : known->second;
 }
 
-void N4Meter::on_datagram(Direction direction, const SocketAddress& peer, wire::Bytes datagram,
-                          WallTime at) {
+void N4Meter::on_datagram(Direction direction, const SocketAddress& peer, wire::Bytes datagram) {
   octets_[static_cast<std::size_t>(direction)] += datagram.size();
   (direction == Direction::In ? totals_.received : totals_.sent) += 1;
   // The header of TS 29.244 7.2.2.
@@ -104,50 +85,30 @@ void N4Meter::on_datagram(Direction direction, const SocketAddress& peer, wire::
   const auto flags = in.be<std::uint8_t>();
   const auto type = static_cast<Type>(in.be<std::uint8_t>());
   [[maybe_unused]] const auto length = in.be<std::uint16_t>();
-  const std::uint64_t seid = (flags & 1U) != 0 ? in.be<std::uint64_t>() : 0;
-  [[maybe_unused]] const auto sequence = in.take(4);
+  [[maybe_unused]] const auto seid_and_sequence = in.take((flags & 1U) != 0 ? 12 : 4);
   if (in.failed() || flags >> 5U != 1) {
     ++malformed_;
     return;
   }
-  if (pfcp::is_response(type)) on_answer(direction, peer, type, seid, in.rest(), at);
+  if (pfcp::is_response(type)) on_answer(direction, peer, type, in.rest());
   ++counts_of(peer.ip).messages.at(
       static_cast<std::size_t>(direction))[static_cast<std::uint8_t>(type)];
   if (direction == Direction::Out) count_reports(type, in.rest());
 }
 
 void N4Meter::on_answer(Direction direction, const SocketAddress& peer, Type type,
-                        std::uint64_t seid, wire::Bytes body, WallTime at) {
-  RefusalRecord record{.at = at, .peer = peer, .type = request_of(type), .seid = seid};
-  bool found = false;
+                        wire::Bytes body) {
+  std::optional<pfcp::Cause> cause;
   for_each_ie(body, [&](std::uint16_t ie, wire::Bytes value) {
-    if (ie == kCause && value.size() == 1) {
-      record.cause = static_cast<pfcp::Cause>(value[0]);
-      found = true;
-    } else if (ie == kOffendingIe && value.size() == 2) {
-      record.offending_ie = static_cast<std::uint16_t>(value[0] << 8U | value[1]);
-    } else if (ie == kFailedRuleId) {
-      record.failed_rule = failed_rule_of(value);
-    }
+    if (ie == kCause && value.size() == 1) cause = static_cast<pfcp::Cause>(value[0]);
   });
-  if (!found) return;
-  if (type == Type::AssociationSetupResponse && pfcp::is_acceptance(record.cause) &&
+  if (!cause) return;
+  if (type == Type::AssociationSetupResponse && pfcp::is_acceptance(*cause) &&
       peers_.size() < kPeers) {
     peers_.try_emplace(peer.ip);
   }
-  ++counts_of(peer.ip).answers[{direction, type, record.cause}];
-  if (direction == Direction::In || pfcp::is_acceptance(record.cause)) return;
-  ++totals_.refused;
-  record.reason = pfcp::to_string(record.cause);
-  refusals_.push_front(std::move(record));
-  if (refusals_.size() > kRefusals) refusals_.pop_back();
-}
-
-void N4Meter::explain_refusals(const std::vector<std::string>& reasons) {
-  std::size_t at = reasons.size();
-  for (const std::string& reason : reasons) {
-    if (--at < refusals_.size()) refusals_[at].reason = reason;
-  }
+  ++counts_of(peer.ip).answers[{direction, type, *cause}];
+  if (direction == Direction::Out && !pfcp::is_acceptance(*cause)) ++totals_.refused;
 }
 
 void N4Meter::count_reports(Type type, wire::Bytes body) {
@@ -170,7 +131,12 @@ void N4Meter::count_reports(Type type, wire::Bytes body) {
   });
 }
 
-void N4Meter::on_served(const control::Served& served) {
+void N4Meter::on_served(const control::Served& served, WallTime at) {
+  if (served.refusal) {
+    refusals_.push_front(
+        {at, served.peer, served.type, served.peer_seid.value_or(Seid{}), *served.refusal});
+    if (refusals_.size() > kRefusals) refusals_.pop_back();
+  }
   if (!pfcp::is_known(served.type)) return;  // a peer could make up 256 of them
   auto& of_type = timings_[static_cast<std::uint8_t>(served.type)];
   if (!of_type) of_type = std::make_unique<Timing>();

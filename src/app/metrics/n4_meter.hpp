@@ -27,15 +27,12 @@ struct RefusalRecord {
   WallTime at{};
   SocketAddress peer{};
   pfcp::MessageType type{};  ///< of the request
-  pfcp::Cause cause{};
-  std::optional<std::uint16_t> offending_ie{};  ///< 8.2.22
-  std::string failed_rule{};                    ///< 8.2.80: "FAR 3"; empty: none named
-  std::uint64_t seid{};                         ///< of the answer's header
-  std::string reason{};                         ///< in words
+  Seid peer_seid{};          ///< of the answer's header
+  session::Refusal refusal{};
 };
 
 /// Counts what passes through the N4 socket by looking at it: no decoding, a few comparisons a
-/// datagram. It is told every datagram in order and knows nothing else.
+/// datagram. It is told every datagram in order, and each request that was served.
 ///
 /// Limits: 64 peers by name, the rest as "other"; only addresses that an association was set up
 /// with get a name, so that made up senders don't use them up. 50 refusals are kept.
@@ -44,12 +41,9 @@ class N4Meter {
   static constexpr std::size_t kPeers = 64;
   static constexpr std::size_t kRefusals = 50;
 
-  void on_datagram(Direction direction, const SocketAddress& peer, wire::Bytes datagram,
-                   WallTime at);
+  void on_datagram(Direction direction, const SocketAddress& peer, wire::Bytes datagram);
   void on_send_failures(std::uint64_t count) { send_failures_ += count; }
-  void on_served(const control::Served& served);
-  /// Why the newest of them were refused, in the order in which they were.
-  void explain_refusals(const std::vector<std::string>& reasons);
+  void on_served(const control::Served& served, WallTime at);
 
   [[nodiscard]] const std::deque<RefusalRecord>& refusals() const { return refusals_; }
   void expose(Exposition& to) const;
@@ -77,8 +71,7 @@ class N4Meter {
     std::map<std::tuple<Direction, Type, pfcp::Cause>, std::uint64_t> answers{};
   };
 
-  void on_answer(Direction direction, const SocketAddress& peer, Type type, std::uint64_t seid,
-                 wire::Bytes body, WallTime at);
+  void on_answer(Direction direction, const SocketAddress& peer, Type type, wire::Bytes body);
   void count_reports(Type type, wire::Bytes body);
   [[nodiscard]] Counts& counts_of(const IpAddress& peer);
   static void expose_peer(Exposition& to, const std::string& name, const Counts& counts);

@@ -80,7 +80,7 @@ $("tiles").replaceChildren(tile("sessions",s.sessions),tile("SMFs up",s.associat
 table("drops",["Reason","Packets"],Object.entries(s.drops_by_reason).sort((a,b)=>b[1]-a[1]),"none");
 const a=await get("/v1/associations");table("smfs",["Node ID","Address","","For","Last heard"],a.associations.map(x=>[x.node_id,x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},age(x.age_seconds),age(x.last_heard_seconds)+" ago"]),"none associated");
 const g=await get("/v1/paths");table("paths",["Address","","Tunnels","Round trip"],g.paths.sort((a,b)=>a.up-b.up||b.tunnels-a.tunnels).slice(0,8).map(x=>[x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},x.tunnels,x.round_trip_ms===null?"":x.round_trip_ms.toFixed(2)+" ms"]),"none");
-const r=await get("/v1/refusals");table("refusals",["Time","Request","Why","Peer"],r.refusals.slice(0,10).map(x=>[x.time.slice(11,19),x.request,{text:x.reason+(x.offending_ie?" ("+x.offending_ie+")":"")+(x.failed_rule?", "+x.failed_rule:""),cls:"wrap"},x.peer]),"none");
+const r=await get("/v1/refusals");table("refusals",["Time","Request","Why","Peer"],r.refusals.slice(0,10).map(x=>[x.time.slice(11,19),x.request,{text:x.reason+(x.failed_rule&&!x.reason.includes(x.failed_rule)?", "+x.failed_rule:""),cls:"wrap"},x.peer]),"none");
 await sessions()}catch(e){$("state").textContent="no answer";$("state").className="bad"}}
 $("search").addEventListener("input",sessions);tick();setInterval(tick,1000);
 </script></body></html>

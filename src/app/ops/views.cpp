@@ -197,17 +197,16 @@ Json pools_view(const Scene& scene) {
 
 Json refusals_view(const Scene& scene) {
   Json list = Json::array();
-  for (const auto& refusal : scene.meter.refusals()) {
-    Json entry{{"time", time_text(refusal.at)},
-               {"peer", to_string(refusal.peer)},
-               {"request", pfcp::to_string(refusal.type)},
-               {"cause", static_cast<unsigned>(refusal.cause)},
-               {"reason", refusal.reason},
-               {"peer_seid", seid_text({refusal.seid})}};
-    if (refusal.offending_ie) {
-      entry["offending_ie"] = pfcp::to_string(static_cast<pfcp::IeType>(*refusal.offending_ie));
-    }
-    if (!refusal.failed_rule.empty()) entry["failed_rule"] = refusal.failed_rule;
+  for (const auto& record : scene.meter.refusals()) {
+    const session::Refusal& why = record.refusal;
+    Json entry{{"time", time_text(record.at)},
+               {"peer", to_string(record.peer)},
+               {"request", pfcp::to_string(record.type)},
+               {"cause", static_cast<unsigned>(why.cause)},
+               {"reason", session::to_string(why)},
+               {"peer_seid", seid_text(record.peer_seid)}};
+    if (why.offending_ie) entry["offending_ie"] = pfcp::to_string(*why.offending_ie);
+    if (why.failed_rule) entry["failed_rule"] = session::to_string(*why.failed_rule);
     list.push_back(std::move(entry));
   }
   return {{"refusals", list}};

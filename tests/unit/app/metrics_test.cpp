@@ -106,9 +106,9 @@ Octets answer(std::uint8_t type, std::uint8_t cause, const Octets& more = {}) {
 TEST(N4Meter, CountsMessagesAndAnswers) {
   N4Meter meter;
   const Octets heartbeat{0x20, 1, 0, 12, 0, 0, 5, 0, 0, 96, 0, 4, 0xe8, 0x1f, 0xdc, 0x30};
-  meter.on_datagram(Direction::In, kSmf, heartbeat, {});
-  meter.on_datagram(Direction::Out, kSmf, answer(6, 1), {});
-  meter.on_datagram(Direction::In, kSmf, heartbeat, {});
+  meter.on_datagram(Direction::In, kSmf, heartbeat);
+  meter.on_datagram(Direction::Out, kSmf, answer(6, 1));
+  meter.on_datagram(Direction::In, kSmf, heartbeat);
   const std::string text = exposed(meter);
   for (const char* line :
        {"kupf_pfcp_messages_total{direction=\"in\",type=\"heartbeat_request\",peer=\"other\"} 1\n",
@@ -127,41 +127,45 @@ TEST(N4Meter, StrangersHaveNoSeriesOfTheirOwn) {
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     const SocketAddress from{Ipv4::from_host(0x0b000000U + i), 8805};
     meter.on_datagram(Direction::In, from,
-                      Octets{0x20, static_cast<std::uint8_t>(i), 0, 4, 0, 0, 1, 0}, {});
-    meter.on_datagram(Direction::Out, from, answer(6, 72), {});
+                      Octets{0x20, static_cast<std::uint8_t>(i), 0, 4, 0, 0, 1, 0});
+    meter.on_datagram(Direction::Out, from, answer(6, 72));
   }
   const std::string text = exposed(meter);
   EXPECT_LT(std::ranges::count(text, '\n'), 300);
   EXPECT_EQ(text.find("11.0."), std::string::npos);
-  EXPECT_EQ(meter.refusals().size(), N4Meter::kRefusals);
 }
 
-TEST(N4Meter, RefusalsAreExplainedInTheirOrder) {
+TEST(N4Meter, KeepsTheLastRefusalsWithTheirReason) {
   N4Meter meter;
-  for (const std::uint8_t cause : std::initializer_list<std::uint8_t>{66, 72, 73}) {
-    meter.on_datagram(Direction::Out, kSmf, answer(6, cause), {});
+  control::Served served;
+  served.type = pfcp::MessageType::SessionEstablishmentRequest;
+  served.peer = kSmf;
+  meter.on_served(served, WallTime{1s});
+  served.peer_seid = Seid{9};
+  for (std::uint32_t id = 1; id <= N4Meter::kRefusals + 1; ++id) {
+    served.refusal = {.cause = pfcp::Cause::RuleCreationModificationFailure,
+                      .failed_rule = {{session::FailedRule::Kind::Far, id}},
+                      .text = "no such FAR"};
+    meter.on_served(served, WallTime{std::chrono::seconds{id}});
   }
-  meter.explain_refusals({"who are you", "no such FAR"});
-  ASSERT_EQ(meter.refusals().size(), 3U);
-  EXPECT_EQ(meter.refusals()[0].reason, "no such FAR");
-  EXPECT_EQ(meter.refusals()[1].reason, "who are you");
-  EXPECT_EQ(meter.refusals()[2].reason, pfcp::to_string(pfcp::Cause::MandatoryIeMissing));
+  ASSERT_EQ(meter.refusals().size(), N4Meter::kRefusals);
+  const RefusalRecord& newest = meter.refusals().front();
+  EXPECT_EQ(newest.type, pfcp::MessageType::SessionEstablishmentRequest);
+  EXPECT_EQ(newest.peer, kSmf);
+  EXPECT_EQ(newest.peer_seid, Seid{9});
+  EXPECT_EQ(newest.at, WallTime{51s});
+  EXPECT_EQ(session::to_string(newest.refusal), "Rule creation/modification failure: no such FAR");
+  EXPECT_EQ(session::to_string(*newest.refusal.failed_rule), "FAR 51");
+  EXPECT_EQ(session::to_string(*meter.refusals().back().refusal.failed_rule), "FAR 2");
 }
 
-TEST(N4Meter, KeepsRefusalsWithTheirReason) {
+TEST(N4Meter, CountsWhatWeRefuse) {
   N4Meter meter;
-  // Session Establishment Response with a SEID, Cause 66, Offending IE 60, Failed Rule ID FAR 3.
-  const Octets refusal{0x21, 51, 0,  33, 0,  0, 0, 0, 0,  0, 0,   9, 0, 0, 1, 0, 0, 19,
-                       0,    1,  66, 0,  40, 0, 2, 0, 60, 0, 114, 0, 5, 1, 0, 0, 0, 3};
-  meter.on_datagram(Direction::Out, kSmf, refusal, WallTime{5s});
-  ASSERT_EQ(meter.refusals().size(), 1U);
-  const RefusalRecord& record = meter.refusals().front();
-  EXPECT_EQ(record.type, pfcp::MessageType::SessionEstablishmentRequest);
-  EXPECT_EQ(record.cause, pfcp::Cause::MandatoryIeMissing);
-  EXPECT_EQ(record.offending_ie, 60);
-  EXPECT_EQ(record.failed_rule, "FAR 3");
-  EXPECT_EQ(record.seid, 9U);
-  EXPECT_EQ(record.at, WallTime{5s});
+  meter.on_datagram(Direction::In, kSmf, answer(57, 65));  // theirs
+  meter.on_datagram(Direction::Out, kSmf, answer(6, 1));
+  EXPECT_EQ(meter.totals().refused, 0U);
+  meter.on_datagram(Direction::Out, kSmf, answer(6, 66));
+  EXPECT_EQ(meter.totals().refused, 1U);
 }
 
 TEST(N4Meter, CountsReportsByTriggerAndKind) {
@@ -169,7 +173,7 @@ TEST(N4Meter, CountsReportsByTriggerAndKind) {
   // Session Report Request, Report Type USAR, Usage Report with Usage Report Trigger VOLTH.
   const Octets report{0x21, 56, 0, 28, 0, 0, 0,  0, 0, 0, 0,  9, 0, 0, 1, 0,
                       0,    39, 0, 1,  2, 0, 80, 0, 7, 0, 63, 0, 3, 2, 0, 0};
-  meter.on_datagram(Direction::Out, kSmf, report, {});
+  meter.on_datagram(Direction::Out, kSmf, report);
   const std::string text = exposed(meter);
   EXPECT_NE(text.find("kupf_session_reports_total{kind=\"usage\"} 1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("kupf_usage_reports_total{trigger=\"volume_threshold\"} 1\n"),
@@ -183,9 +187,9 @@ TEST(N4Meter, TimesRequestsByStage) {
   served.type = pfcp::MessageType::SessionDeletionRequest;
   served.decode = 20us;
   served.plane = 2ms;
-  meter.on_served(served);
+  meter.on_served(served, {});
   served.type = static_cast<pfcp::MessageType>(200);  // no series for what doesn't exist
-  meter.on_served(served);
+  meter.on_served(served, {});
   const std::string text = exposed(meter);
   const std::string stem = "kupf_pfcp_request_duration_seconds_count{type=";
   for (const char* stage : {"decode", "plan", "plane", "answer", "total"}) {
@@ -204,7 +208,7 @@ TEST(N4Meter, NothingThatArrivesHurts) {
       octet = static_cast<std::uint8_t>((state = state * 1664525U + 1013904223U) >> 24U);
     if (octets.size() > 1 && i % 2 == 0) octets[0] = 0x20 | (octets[0] & 1U);
     state = state * 1664525U + 1013904223U;
-    meter.on_datagram(i % 3 == 0 ? Direction::Out : Direction::In, kStranger, octets, {});
+    meter.on_datagram(i % 3 == 0 ? Direction::Out : Direction::In, kStranger, octets);
   }
   EXPECT_LT(exposed(meter).size(), 200'000U);
 }

@@ -50,6 +50,30 @@ TEST_F(Log, ASilentSmfIsALineAndNotOneAHeartbeat) {
   EXPECT_LE(said, 3U);
 }
 
+// A node's and a session's requests alike: the line is what the operator is told of the refusal.
+TEST_F(Log, ARefusalIsServedWithItsReasonAndTheLineSaysIt) {
+  associate();
+  plane.fail_call(0, {dataplane::Failure::Kind::Refused, FarId{2}, "no"});
+  const Output node = datagram({0x20, 5, 0, 4, 0, 0, 99, 0});  // a setup without a Node ID
+  const Output stranger = send(pfcp::SessionModificationRequest{}, Seid{5});
+  const Output rule = send(establishment(), Seid{});
+  for (const Output* output : {&node, &stranger, &rule}) {
+    ASSERT_EQ(output->served.size(), 1U);
+    ASSERT_TRUE(output->served[0].refusal.has_value());
+    ASSERT_EQ(output->log.size(), 1U);
+    EXPECT_EQ(output->log[0].text, "refused: " + session::to_string(*output->served[0].refusal));
+  }
+  EXPECT_NE(node.log[0].text.find("Mandatory IE missing, offending IE Node ID"), std::string::npos);
+  EXPECT_EQ(stranger.log[0].seid, Seid{5});
+  EXPECT_EQ(rule.served[0].type, pfcp::MessageType::SessionEstablishmentRequest);
+  EXPECT_EQ(rule.served[0].peer, kSmf);
+  EXPECT_EQ(rule.served[0].peer_seid, kCpSeid);
+  EXPECT_EQ(session::to_string(rule.served[0].refusal->failed_rule.value()), "FAR 2");
+  const Output accepted = send(establishment(), Seid{});
+  ASSERT_EQ(accepted.served.size(), 1U);
+  EXPECT_FALSE(accepted.served[0].refusal.has_value());
+}
+
 // TS 29.244 8.2.101: who the subscriber is stays out of the log.
 TEST_F(Log, NamesOfSubscribersAreNotWritten) {
   associate();
