@@ -53,6 +53,11 @@ class Controller {
   [[nodiscard]] std::vector<dataplane::Counter> counters() const;
   [[nodiscard]] std::vector<dataplane::Path> paths() const { return paths_.all(); }
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const;
+  [[nodiscard]] const std::string& fault() const { return parts_.socket->fault(); }
+  void watch(dataplane::Watcher watcher) {
+    parts_.socket->watch(watcher);
+    watcher_ = std::move(watcher);
+  }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network);
   [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
       Seid seid, const rules::SessionRules& intended, bool repair);
@@ -181,6 +186,7 @@ class Controller {
   void on_buffered(const BufferedEvent& event);
   void follow_buffering(const dataplane::Change& change);
   [[nodiscard]] std::vector<FarId> fars_to_flush(const dataplane::Change& change) const;
+  void drop_held(Seid seid, FarId far);
   void flush(Session& session, const Step& step);
   void send_held(Session& session, const rules::SessionRules& rules, const KernelRules& kernel,
                  const dataplane::BufferedPacket& packet, std::optional<std::uint16_t> sequence);
@@ -211,6 +217,7 @@ class Controller {
   std::optional<RuleDump> dump_{};  ///< of an audit that is under way
   std::set<RuleName> suspects_{};   ///< rules that it found and that are not known
   Counts counts_{};
+  dataplane::Watcher watcher_{};
 };
 
 /// The kernel PDR that stands for a PDR (any of its variants); nullptr: it has none.

@@ -4,6 +4,8 @@
 // forwards again the daemon encapsulates and sends what it holds, before the kernel is told to
 // forward, so that no newer packet overtakes them. Packets that came in through a tunnel go through
 // the kernel once more instead, by a G-PDU to our own address: only the kernel can send them to N6.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -160,20 +162,26 @@ void Controller::follow_buffering(const Change& change) {
     return;
   }
   for (const rules::Far& far : change.after->fars) {
-    if (names(change.drop_buffered, far.id)) (void)buffer_.drop(change.seid, far.id);
+    if (names(change.drop_buffered, far.id)) drop_held(change.seid, far.id);
     if (far.action.buffer) {
       episodes_.set(now, change.seid, far.id, parameters_of(*change.after, far));
     } else {
-      (void)buffer_.drop(change.seid, far.id);
+      drop_held(change.seid, far.id);
       episodes_.end(change.seid, far.id);
     }
   }
   if (change.before == nullptr) return;
   for (const rules::Far& far : change.before->fars) {
     if (rules::find(change.after->fars, far.id) != nullptr) continue;
-    (void)buffer_.drop(change.seid, far.id);
+    drop_held(change.seid, far.id);
     episodes_.end(change.seid, far.id);
   }
+}
+
+void Controller::drop_held(Seid seid, FarId far) {
+  const std::size_t count = buffer_.drop(seid, far).size();
+  if (watcher_ && count != 0)
+    watcher_({seid, false, fmt::format("FAR {}: waiting packets dropped: {}", far.value, count)});
 }
 
 /// The kernel numbers a FAR's packets from 0 after each update. What is sent before that counts up
@@ -181,6 +189,10 @@ void Controller::follow_buffering(const Change& change) {
 void Controller::flush(Session& session, const Step& step) {
   for (const FarId far : step.flush) {
     const auto packets = buffer_.take(step.seid, far);
+    if (watcher_ && !packets.empty()) {
+      watcher_({step.seid, false,
+                fmt::format("FAR {}: waiting packets sent on: {}", far.value, packets.size())});
+    }
     auto sequence = static_cast<std::uint16_t>(0U - packets.size());
     for (const BufferedPacket& packet : packets) {
       send_held(session, *step.after, step.compiled.rules, packet, sequence++);
@@ -246,6 +258,11 @@ void Controller::send_end_markers(const Change& change, const Session& session) 
     const bool sent =
         parts_.gtpu->send(source, {old->peer, gtpu::kPort}, 0, encode_end_marker(old->teid));
     ++(sent ? counts_.end_markers : counts_.not_sent);
+    if (watcher_ && sent) {
+      watcher_({change.seid, false,
+                fmt::format("FAR {}: End Marker to tunnel {:#010x}@{}", id.value, old->teid.value,
+                            to_string(old->peer))});
+    }
   }
 }
 

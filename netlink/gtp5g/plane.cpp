@@ -45,6 +45,8 @@ std::vector<dataplane::Path> Plane::paths() const { return impl_->paths(); }
 std::optional<dataplane::Inspection> Plane::inspect(Seid seid) const {
   return impl_->inspect(seid);
 }
+std::string Plane::fault() const { return impl_->fault(); }
+void Plane::watch(dataplane::Watcher watcher) { impl_->watch(std::move(watcher)); }
 Result<void, std::string> Plane::add_network(const IpPrefix& network) {
   return impl_->add_network(network);
 }

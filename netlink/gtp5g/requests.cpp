@@ -1,14 +1,19 @@
 #include "netlink/gtp5g/requests.hpp"
 
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 
+#include <array>
 #include <charconv>
+#include <cstring>
 #include <string>
 
 namespace upf::gtp5g {
 namespace {
 
 using netlink::GenlRequest;
+
+constexpr std::size_t kHeaders = NLMSG_HDRLEN + GENL_HDRLEN;
 
 GenlRequest begin(const Target& target, Command command, std::uint16_t flags) {
   GenlRequest request{target.family, static_cast<std::uint8_t>(command), flags};
@@ -222,6 +227,66 @@ GenlRequest version_request(std::uint16_t family) {
 
 GenlRequest to_request(const Target& target, Seid seid, const Op& op) {
   return std::visit([&](const auto& one) { return build(target, seid, one); }, op);
+}
+
+Subject subject_of(const GenlRequest& request) {
+  const wire::Bytes bytes = request.bytes();
+  const netlink::Attributes attributes{bytes.subspan(kHeaders)};
+  std::uint16_t flags{};
+  std::memcpy(&flags, bytes.data() + 6, sizeof flags);
+  Subject subject{.command = static_cast<Command>(bytes[NLMSG_HDRLEN]),
+                  .replace = (flags & NLM_F_REPLACE) != 0};
+  const auto take = [&](auto id, U64 seid) {
+    subject.id = attributes.get(id).value_or(0);
+    subject.seid = {attributes.get(seid).value_or(0)};
+  };
+  switch (subject.command) {
+    case Command::AddPdr:
+    case Command::DelPdr:
+    case Command::GetPdr:
+      take(pdr::kId, pdr::kSeid);
+      break;
+    case Command::AddFar:
+    case Command::DelFar:
+    case Command::GetFar:
+      take(far::kId, far::kSeid);
+      break;
+    case Command::AddQer:
+    case Command::DelQer:
+    case Command::GetQer:
+      take(qer::kId, qer::kSeid);
+      break;
+    case Command::AddUrr:
+    case Command::DelUrr:
+    case Command::GetUrr:
+    case Command::GetReport:
+      take(urr::kId, urr::kSeid);
+      break;
+    case Command::GetMultiReports:
+      if (const auto entry = attributes.get(urr::kSeidAndId)) {
+        subject.seid = {entry->get(urr::kSeid).value_or(0)};
+      }
+      break;
+    default:
+      break;
+  }
+  return subject;
+}
+
+std::string to_string(const Subject& subject) {
+  static constexpr std::array<std::string_view, 21> kNames{
+      "",        "ADD_PDR",           "ADD_FAR",
+      "ADD_QER", "DEL_PDR",           "DEL_FAR",
+      "DEL_QER", "GET_PDR",           "GET_FAR",
+      "GET_QER", "ADD_URR",           "ADD_BAR",
+      "DEL_URR", "DEL_BAR",           "GET_URR",
+      "GET_BAR", "GET_VERSION",       "GET_REPORT",
+      "EVENT",   "GET_MULTI_REPORTS", "GET_USAGE_STATISTIC"};
+  const auto command = static_cast<std::size_t>(subject.command);
+  std::string text{command < kNames.size() ? kNames[command] : ""};
+  if (subject.id != 0) text += " #" + std::to_string(subject.id);
+  if (subject.replace) text += " (update)";
+  return text;
 }
 
 GenlRequest get_request(const Target& target, const RuleName& rule) {

@@ -1,5 +1,7 @@
 #include "netlink/gtp5g/safe_socket.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -39,7 +41,35 @@ Result<std::unique_ptr<SafeSocket>, std::string> SafeSocket::open(
 
 Result<std::vector<netlink::Answer>, SafeSocket::Failure> SafeSocket::transact(
     std::span<const netlink::GenlRequest> requests) {
-  if (broken_) {
+  if (!watcher_) return call(requests);
+  const TimePoint began = Clock::now();
+  auto answers = call(requests);
+  tell(requests, answers, Clock::now() - began);
+  return answers;
+}
+
+/// The requests of one call run one after the other in one system call: they have its time in
+/// common.
+void SafeSocket::tell(std::span<const netlink::GenlRequest> requests, const Answers& answers,
+                      std::chrono::nanoseconds took) const {
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Subject subject = subject_of(requests[i]);
+    if (subject.seid.value == 0) continue;
+    const std::string what = to_string(subject);
+    if (!answers) {
+      watcher_({subject.seid, true, fmt::format("{}: {}", what, answers.error().detail)});
+      continue;
+    }
+    const int error = (*answers)[i].error;
+    watcher_({subject.seid, true,
+              fmt::format("{}: {}, request {} of {} in {} us", what,
+                          error == 0 ? "done" : text_of(error), i + 1, requests.size(), micros)});
+  }
+}
+
+SafeSocket::Answers SafeSocket::call(std::span<const netlink::GenlRequest> requests) {
+  if (broken()) {
     return failure(Failure{Failure::Kind::Transport, ETIMEDOUT,
                            "an earlier call to gtp5g didn't return; no more are made"});
   }
@@ -53,13 +83,13 @@ Result<std::vector<netlink::Answer>, SafeSocket::Failure> SafeSocket::transact(
   auto answers = socket_->transact(pointers);
   requests_ += requests.size();
   if (!answers) {
-    broken_ = answers.error() != EMSGSIZE;
-    return failure(
-        Failure{Failure::Kind::Transport, answers.error(),
-                answers.error() == ETIMEDOUT
-                    ? "a call to gtp5g didn't return: the kernel's rtnl lock may be held "
-                      "for good; the host needs a restart"
-                    : "a call to gtp5g failed: " + text_of(answers.error())});
+    std::string why =
+        answers.error() == ETIMEDOUT
+            ? "a call to gtp5g didn't return: the kernel's rtnl lock may be held for good; the "
+              "host needs a restart"
+            : "a call to gtp5g failed: " + text_of(answers.error());
+    if (answers.error() != EMSGSIZE) fault_ = why;
+    return failure(Failure{Failure::Kind::Transport, answers.error(), std::move(why)});
   }
   for (std::size_t i = 0; i < requests.size(); ++i)
     mirror_.settle(requests[i], (*answers)[i].error);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "netlink/genl_socket.hpp"
 #include "netlink/gtp5g/safety.hpp"
+#include "upf/dataplane/data_plane.hpp"
 
 namespace upf::gtp5g {
 
@@ -33,19 +35,29 @@ class SafeSocket {
       std::span<const netlink::GenlRequest> requests);
 
   [[nodiscard]] const netlink::Family& family() const { return family_; }
-  [[nodiscard]] bool broken() const { return broken_; }
+  [[nodiscard]] bool broken() const { return !fault_.empty(); }
+  /// What broke it, for the operator.
+  [[nodiscard]] const std::string& fault() const { return fault_; }
+  /// Told of each request that is of a session, once its answer is there.
+  void watch(dataplane::Watcher watcher) { watcher_ = std::move(watcher); }
   /// Requests that were held back, since start: a mistake of ours each.
   [[nodiscard]] std::uint64_t hazards() const { return hazards_; }
   [[nodiscard]] std::uint64_t requests() const { return requests_; }
   [[nodiscard]] const KernelMirror& mirror() const { return mirror_; }
 
  private:
+  using Answers = Result<std::vector<netlink::Answer>, Failure>;
+
   SafeSocket(std::unique_ptr<netlink::RequestSocket> socket, netlink::Family family);
+  [[nodiscard]] Answers call(std::span<const netlink::GenlRequest> requests);
+  void tell(std::span<const netlink::GenlRequest> requests, const Answers& answers,
+            std::chrono::nanoseconds took) const;
 
   std::unique_ptr<netlink::RequestSocket> socket_;
   netlink::Family family_;
   KernelMirror mirror_{};
-  bool broken_{};
+  std::string fault_{};
+  dataplane::Watcher watcher_{};
   std::uint64_t hazards_{};
   std::uint64_t requests_{};
 };

@@ -80,58 +80,14 @@ std::string_view describe(Hazard hazard) {
   return "unknown";
 }
 
-struct KernelMirror::Parsed {
-  Command command{};
+struct KernelMirror::Parsed : Subject {
   std::uint8_t version{};
-  bool replace{};
-  Seid seid{};
-  std::uint32_t id{};
   Attributes attributes{};
 };
 
 KernelMirror::Parsed KernelMirror::parse(const netlink::GenlRequest& request) {
   const wire::Bytes bytes = request.bytes();
-  std::uint16_t flags{};
-  std::memcpy(&flags, bytes.data() + 6, sizeof flags);
-  Parsed parsed{.command = static_cast<Command>(bytes[NLMSG_HDRLEN]),
-                .version = bytes[NLMSG_HDRLEN + 1],
-                .replace = (flags & NLM_F_REPLACE) != 0,
-                .attributes = Attributes{bytes.subspan(kHeaders)}};
-  const auto take = [&](auto id, U64 seid) {
-    parsed.id = parsed.attributes.get(id).value_or(0);
-    parsed.seid = {parsed.attributes.get(seid).value_or(0)};
-  };
-  switch (parsed.command) {
-    case Command::AddPdr:
-    case Command::DelPdr:
-    case Command::GetPdr:
-      take(pdr::kId, pdr::kSeid);
-      break;
-    case Command::AddFar:
-    case Command::DelFar:
-    case Command::GetFar:
-      take(far::kId, far::kSeid);
-      break;
-    case Command::AddQer:
-    case Command::DelQer:
-    case Command::GetQer:
-      take(qer::kId, qer::kSeid);
-      break;
-    case Command::AddUrr:
-    case Command::DelUrr:
-    case Command::GetUrr:
-    case Command::GetReport:
-      take(urr::kId, urr::kSeid);
-      break;
-    case Command::GetMultiReports:
-      if (const auto entry = parsed.attributes.get(urr::kSeidAndId)) {
-        parsed.seid = {entry->get(urr::kSeid).value_or(0)};
-      }
-      break;
-    default:
-      break;
-  }
-  return parsed;
+  return {subject_of(request), bytes[NLMSG_HDRLEN + 1], Attributes{bytes.subspan(kHeaders)}};
 }
 
 std::optional<Hazard> KernelMirror::check_pdr(const Parsed& request, const Session& session) {

@@ -183,13 +183,20 @@ Result<void, std::string> Daemon::open_operations() {
                      operations_->follower().on_change(change, outcome, took);
                    },
                    [this](const auto& event) { operations_->follower().on_event(event); }});
+  operations_->follower().when_active([this](bool active) {
+    if (!active) return plane_->watch({});
+    plane_->watch([this](const auto& deed) { operations_->follower().on_deed(deed); });
+  });
   return operations_->listen(config_);
 }
 
 Daemon::~Daemon() {
   loop_.discard_posted();
   sources_.clear();
-  if (plane_) plane_->observe({});
+  if (plane_) {
+    plane_->observe({});
+    plane_->watch({});
+  }
   operations_.reset();
   control_.reset();
   netfilter_.reset();
@@ -253,7 +260,9 @@ void Daemon::on_n4() {
 
 void Daemon::on_plane() {
   const auto events = plane_->take_events();
-  if (!events.empty()) act(control_->on_plane_events(runtime::now(), events));
+  // What the plane did that is no event belongs into the traces that run.
+  if (!events.empty() || operations_->follower().active())
+    act(control_->on_plane_events(runtime::now(), events));
 }
 
 void Daemon::on_timer() {

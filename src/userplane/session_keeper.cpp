@@ -1,5 +1,7 @@
 #include "session_keeper.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -151,16 +153,23 @@ void SessionKeeper::move_keys(Session& session, const Snapshot* before, const Sn
   const std::vector<TableKey> now = keys_of(after);
   const std::vector<TableKey> old = before == nullptr ? std::vector<TableKey>{} : keys_of(*before);
   for (const TableKey& key : now) {
-    if (!std::ranges::binary_search(old, key)) shared_.tables.insert(key, &session);
+    if (std::ranges::binary_search(old, key)) continue;
+    shared_.tables.insert(key, &session);
+    if (watcher_) watcher_({session.seid, false, to_string(key) + " is served"});
   }
   for (const TableKey& key : old) {
-    if (!std::ranges::binary_search(now, key)) shared_.tables.erase(key, &session);
+    if (!std::ranges::binary_search(now, key)) forget_key(session, key);
   }
+}
+
+void SessionKeeper::forget_key(Session& session, const TableKey& key) {
+  shared_.tables.erase(key, &session);
+  if (watcher_) watcher_({session.seid, false, to_string(key) + " is no longer served"});
 }
 
 Applied SessionKeeper::end(Session& session) {
   const Snapshot* const rules = session.rules.load(std::memory_order_relaxed);
-  for (const TableKey& key : keys_of(*rules)) shared_.tables.erase(key, &session);
+  for (const TableKey& key : keys_of(*rules)) forget_key(session, key);
   quiescence_.wait(Quiescence::Point::BetweenPackets);
   Applied applied;
   for (UrrState& urr : session.urrs) applied.readings.push_back(take_reading(urr));
@@ -206,6 +215,10 @@ void SessionKeeper::send_end_markers(const dataplane::Change& change, const Snap
     waited = true;
     forwarder_.send_end_marker(old->tunnel);
     forwarder_.counters().add(Tally::EndMarkersSent);
+    if (!watcher_) continue;
+    watcher_({change.seid, false,
+              fmt::format("FAR {}: End Marker to tunnel {:#010x}@{}", id.value, old->tunnel.teid,
+                          to_string(old->tunnel.peer.to_ip(old->tunnel.ipv6)))});
   }
   forwarder_.finish();
 }
@@ -227,26 +240,30 @@ void SessionKeeper::settle_buffers(const dataplane::Change& change, Session& ses
 }
 
 void SessionKeeper::drop_buffered(const Snapshot& rules, FarId far, FarState* state) {
-  const std::lock_guard lock{shared_.buffer_mutex};
-  const auto gone = shared_.buffer.drop(rules.seid, far);
-  forwarder_.counters().drop(Drop::BufferDropped, gone.size());
-  for (const dataplane::BufferedPacket& packet : gone) forwarder_.forget(rules, packet);
-  if (state != nullptr) state->holding.store(false, std::memory_order_release);
+  std::size_t count = 0;
+  {
+    const std::lock_guard lock{shared_.buffer_mutex};
+    const auto gone = shared_.buffer.drop(rules.seid, far);
+    count = gone.size();
+    forwarder_.counters().drop(Drop::BufferDropped, count);
+    for (const dataplane::BufferedPacket& packet : gone) forwarder_.forget(rules, packet);
+    if (state != nullptr) state->holding.store(false, std::memory_order_release);
+  }
+  tell(rules.seid, far, count, "dropped");
 }
 
 /// Packets that come meanwhile queue up behind; the last round, which finds nothing, opens the way
 /// for them. The rounds end: what comes in is bounded, and sent faster than it comes.
 void SessionKeeper::drain(Session& session, const FarEntry& far) {
-  for (;;) {
+  for (std::size_t sent = 0;;) {
     std::deque<dataplane::BufferedPacket> packets;
     {
       const std::lock_guard lock{shared_.buffer_mutex};
       packets = shared_.buffer.take(session.seid, far.id);
-      if (packets.empty()) {
-        far.state->holding.store(false, std::memory_order_release);
-        return;
-      }
+      if (packets.empty()) far.state->holding.store(false, std::memory_order_release);
     }
+    if (packets.empty()) return tell(session.seid, far.id, sent, "sent on");
+    sent += packets.size();
     const auto steady = std::chrono::steady_clock::now().time_since_epoch();
     const auto wall = std::chrono::system_clock::now().time_since_epoch();
     forwarder_.begin(
@@ -254,6 +271,11 @@ void SessionKeeper::drain(Session& session, const FarEntry& far) {
     for (dataplane::BufferedPacket& packet : packets) forwarder_.replay(session, packet.octets);
     forwarder_.finish();
   }
+}
+
+void SessionKeeper::tell(Seid seid, FarId far, std::size_t packets, const char* what) const {
+  if (!watcher_ || packets == 0) return;
+  watcher_({seid, false, fmt::format("FAR {}: waiting packets {}: {}", far.value, what, packets)});
 }
 
 template <class State>

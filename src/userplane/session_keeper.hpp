@@ -50,6 +50,7 @@ class SessionKeeper {
   /// When on_time() has something to do.
   [[nodiscard]] std::optional<TimePoint> next_time() const;
 
+  void watch(dataplane::Watcher watcher) { watcher_ = std::move(watcher); }
   /// What is installed and counted for a session; none if there is no such session.
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const;
   /// Packets and octets that are buffered for all sessions.
@@ -85,7 +86,9 @@ class SessionKeeper {
                                                              const Snapshot& rules,
                                                              const Session* session) const;
   dataplane::Applied commit(const dataplane::Change& change, Session& session, Draft draft);
+  void tell(Seid seid, FarId far, std::size_t packets, const char* what) const;
   void move_keys(Session& session, const Snapshot* before, const Snapshot& after);
+  void forget_key(Session& session, const TableKey& key);
   void insert_lost_keys(Session& session);
   static void arm(const dataplane::Change& change, const States& states);
   static void settle_blocks(const rules::SessionRules& rules, const States& states);
@@ -111,6 +114,7 @@ class SessionKeeper {
   std::unordered_map<Seid, Session> sessions_{};
   std::vector<Delayed> delayed_{};
   PathMonitor paths_;
+  dataplane::Watcher watcher_{};
 };
 
 /// Takes what was counted since the last reading.

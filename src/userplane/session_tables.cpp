@@ -1,5 +1,7 @@
 #include "session_tables.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -33,6 +35,21 @@ void add_addresses(std::vector<TableKey>& keys, const Snapshot& rules, const Pdr
 }
 
 }  // namespace
+
+std::string to_string(const TableKey& key) {
+  switch (key.table) {
+    case Table::Teid:
+      return fmt::format("tunnel {:#010x}", key.key);
+    case Table::Ipv4:
+      return "UE address " + upf::to_string(Address{0, key.key}.to_ip(false));
+    case Table::Ipv6:
+      return "UE address " + upf::to_string(Address{key.key, 0}.to_ip(true)) + "/64";
+    case Table::Framed4:
+    case Table::Framed6:
+      break;
+  }
+  return fmt::format("a framed route of {} bits", key.length);
+}
 
 std::vector<TableKey> keys_of(const Snapshot& rules) {
   std::vector<TableKey> keys;

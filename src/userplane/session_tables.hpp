@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lookup_table.hpp"
@@ -107,6 +108,8 @@ bool SessionTables::by_framed_route(std::uint8_t version, const Address& address
   return false;
 }
 
+/// "tunnel 0x00000011", "UE address 10.60.0.1", "a framed route of 24 bits"
+[[nodiscard]] std::string to_string(const TableKey& key);
 /// The keys under which packets of these rules are looked up, sorted, each once.
 [[nodiscard]] std::vector<TableKey> keys_of(const Snapshot& rules);
 

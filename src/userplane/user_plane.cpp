@@ -111,6 +111,8 @@ class Plane final : public UserPlane {
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override {
     return keeper_->inspect(seid);
   }
+  [[nodiscard]] std::string fault() const override;
+  void watch(dataplane::Watcher watcher) override { keeper_->watch(std::move(watcher)); }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
     return add_route(network, tun_.name);
   }
@@ -135,7 +137,6 @@ class Plane final : public UserPlane {
   dataplane::Capabilities capabilities_{};
   std::vector<std::string> notices_{};
   bool said_segment_{};
-  bool said_tun_{};
 
   Quiescence quiescence_{};
   Shared shared_;
@@ -319,6 +320,12 @@ std::vector<dataplane::Counter> Plane::counters() const {
   return all;
 }
 
+std::string Plane::fault() const {
+  const auto lost = [](const auto& worker) { return worker->lost_tun(); };
+  if (std::ranges::none_of(workers_, lost)) return {};
+  return "the TUN device " + tun_.name + " is gone: restart upf";
+}
+
 std::vector<std::string> Plane::take_notices() {
   const auto gave_up = [](const auto& worker) { return worker->sink().gave_up_segmenting(); };
   if (!said_segment_ && std::ranges::any_of(workers_, gave_up)) {
@@ -326,11 +333,6 @@ std::vector<std::string> Plane::take_notices() {
     notices_.push_back(
         "the N3 device refuses UDP_SEGMENT (no checksum offload, Linux before 6.11): downlink is "
         "slower");
-  }
-  const auto lost = [](const auto& worker) { return worker->lost_tun(); };
-  if (!said_tun_ && std::ranges::any_of(workers_, lost)) {
-    said_tun_ = true;
-    notices_.push_back("the TUN device " + tun_.name + " is gone: restart upf");
   }
   return std::exchange(notices_, {});
 }

@@ -470,6 +470,54 @@ TEST_P(DataPlaneContract, NoEndMarkerUnlessAskedForAndTheHeaderChanged) {
   expect_gtpu(to_ue(), 0, 0x78);
 }
 
+// --- what is told to whoever follows a session
+// -----------------------------------------------------
+
+TEST_P(DataPlaneContract, AWatcherHearsOfEndMarkersAndWaitingPacketsAndOnlyWhileItWatches) {
+  const auto& can = world_->plane().capabilities();
+  if (!can.end_marker || !can.buffering) GTEST_SKIP() << "no End Markers, or no buffering";
+  std::vector<std::string> heard;
+  const auto hears = [&](const std::string& text) {
+    return std::ranges::count(heard, text) == 1 && (heard.clear(), true);
+  };
+  rules::SessionRules rules = usual();
+  const auto hand_over = [&](std::uint32_t teid) {
+    far(rules, kDownlinkFar).forwarding->outer_header->teid = {teid};
+    install(rules, {.end_markers = {kDownlinkFar}});
+  };
+  const auto hold = [&](bool on) {
+    far(rules, kDownlinkFar).action = {.forward = !on, .buffer = on, .notify_cp = on};
+    install(rules);
+    (void)out();
+  };
+  const auto hold_two = [&] {
+    hold(true);
+    for (std::uint8_t i = 1; i <= 2; ++i) down(marked(to_ue(), i));
+    (void)out();
+    (void)world_->events();
+  };
+  install(rules);
+  EXPECT_TRUE(heard.empty());
+  world_->plane().watch([&](const dataplane::Deed& deed) {
+    if (deed.seid == kSeid && !deed.kernel) heard.push_back(deed.text);
+  });
+  hand_over(0x77);
+  EXPECT_TRUE(
+      hears("FAR 2: End Marker to tunnel 0x00002001@" + to_string(IpAddress{world_->peer(0)})));
+  hold_two();
+  hold(false);
+  EXPECT_TRUE(hears("FAR 2: waiting packets sent on: 2"));
+  hold_two();
+  install(rules, {.drop_buffered = {kDownlinkFar}});
+  EXPECT_TRUE(hears("FAR 2: waiting packets dropped: 2"));
+  hold(false);
+  heard.clear();
+  world_->plane().watch({});
+  hand_over(0x78);
+  EXPECT_TRUE(heard.empty());
+  (void)out();
+}
+
 // --- waiting packets ----------------------------------------------------------------------------
 
 // cases.md 54, 55: one G-PDU each, in order, before new ones; one notification an episode.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <map>
 #include <optional>
@@ -95,6 +97,8 @@ class FakePlane : public dataplane::DataPlane {
     }
     return found;
   }
+  [[nodiscard]] std::string fault() const override { return wrong; }
+  void watch(dataplane::Watcher watcher) override { watcher_ = std::move(watcher); }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
     networks.push_back(network);
     return {};
@@ -145,6 +149,8 @@ class FakePlane : public dataplane::DataPlane {
   dataplane::Capabilities can{};
   std::vector<dataplane::Path> known_paths{};
   std::vector<IpPrefix> networks{};  ///< added in life
+  std::string wrong{};               ///< what fault() says
+  [[nodiscard]] bool watched() const { return static_cast<bool>(watcher_); }
 
   // --- what is installed --------------------------------------------------------------------
   [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
@@ -399,9 +405,12 @@ class FakePlane : public dataplane::DataPlane {
     const auto named = [&](const std::vector<FarId>& list) {
       return std::ranges::find(list, after.id) != list.end();
     };
-    if (before != nullptr && named(change.end_markers)) mark_end(*before, after);
+    if (before != nullptr && named(change.end_markers)) mark_end(change.seid, *before, after);
     Buffer& buffer = session.buffers[after.id];
-    if (named(change.drop_buffered) || after.action.drop) buffer.packets.clear();
+    if (named(change.drop_buffered) || after.action.drop) {
+      tell_waiting(change.seid, after.id, "dropped", buffer.packets.size());
+      buffer.packets.clear();
+    }
     if (after.action.buffer) {
       const bool was = before != nullptr && before->action.buffer && before->action.notify_cp;
       if (!was) buffer.notified = false;
@@ -409,18 +418,30 @@ class FakePlane : public dataplane::DataPlane {
     }
     if (has_way_out(after)) {
       flushed_ += buffer.packets.size();
+      tell_waiting(change.seid, after.id, "sent on", buffer.packets.size());
       released_.insert(released_.end(), buffer.packets.begin(), buffer.packets.end());
     }
     session.buffers.erase(after.id);
   }
 
-  void mark_end(const rules::Far& before, const rules::Far& after) {
+  void tell_waiting(Seid seid, FarId far, const char* what, std::size_t packets) const {
+    if (!watcher_ || packets == 0) return;
+    watcher_(
+        {seid, false, fmt::format("FAR {}: waiting packets {}: {}", far.value, what, packets)});
+  }
+
+  void mark_end(Seid seid, const rules::Far& before, const rules::Far& after) {
     const auto header_of = [](const rules::Far& far) {
       return far.forwarding ? far.forwarding->outer_header : std::nullopt;
     };
     const auto old = header_of(before);
     const auto now = header_of(after);
-    if (old && now && *old != *now) end_markers_.push_back(*old);
+    if (!old || !now || *old == *now) return;
+    end_markers_.push_back(*old);
+    if (!watcher_) return;
+    watcher_({seid, false,
+              fmt::format("FAR {}: End Marker to tunnel {:#010x}@{}", before.id.value,
+                          old->teid.value, to_string(old->peer))});
   }
 
   /// A TEID is one session's (PDRs of that session may share it).
@@ -476,6 +497,7 @@ class FakePlane : public dataplane::DataPlane {
   std::size_t flushed_{};
   std::uint64_t applies_{};
   WallTime now_{};
+  dataplane::Watcher watcher_{};
 };
 
 }  // namespace upf::contract

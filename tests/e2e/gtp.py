@@ -135,5 +135,11 @@ class Host:
         return None
 
 
+def error_indication(teid, peer):
+    """We don't know the tunnel that is sent to as `teid` at `peer` (TS 29.281 7.3.1)."""
+    body = struct.pack("!BI", 16, teid) + struct.pack("!BH", 133, 4) + socket.inet_aton(peer)
+    return struct.pack("!BBHIHBB", 0x32, ERROR_INDICATION, 4 + len(body), 0, 1, 0, 0) + body
+
+
 def ue_udp(payload, ue=net.UE1, to=net.DN, sport=5000, dport=7000, **ip):
     return IP(src=ue, dst=to, **ip) / UDP(sport=sport, dport=dport) / Raw(payload)

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <regex>
 #include <thread>
 
 #include "netlink/gtp5g/gtpu.hpp"
@@ -412,6 +413,36 @@ TEST(Undo, AFailedEstablishmentLeavesNothing) {
   }
 }
 
+// --- whoever follows a session ---------------------------------------------------------------
+
+TEST(Watch, HearsOfEachRequestWithItsRuleItsResultAndItsTime) {
+  Rig rig;
+  std::vector<dataplane::Deed> heard;
+  rig.plane->watch([&](const dataplane::Deed& deed) { heard.push_back(deed); });
+  ASSERT_TRUE(rig.go(session()));
+  EXPECT_EQ(heard.size(), rig.machine->kernel.rules());
+  const std::regex done{R"(ADD_(PDR|FAR) #\d+: done, request \d of 4 in \d+ us)"};
+  for (const dataplane::Deed& deed : heard) {
+    EXPECT_TRUE(deed.kernel);
+    EXPECT_EQ(deed.seid, rig.seid);
+    EXPECT_TRUE(std::regex_match(deed.text, done)) << deed.text;
+  }
+  heard.clear();
+  rig.machine->kernel.fail = [](std::uint8_t, bool) { return EINVAL; };
+  auto rules = session();
+  rules.pdrs[0].precedence = 1;
+  ASSERT_FALSE(rig.apply(&*rig.now, &rules).has_value());
+  ASSERT_FALSE(heard.empty());
+  EXPECT_NE(heard[0].text.find(": Invalid argument, request 1 of "), std::string::npos)
+      << heard[0].text;
+  rig.machine->kernel.fail = nullptr;
+  heard.clear();
+  rig.plane->watch({});
+  rules.pdrs[0].precedence = 2;
+  ASSERT_TRUE(rig.go(rules));
+  EXPECT_TRUE(heard.empty());
+}
+
 // --- a kernel that hangs ---------------------------------------------------------------------
 
 TEST(Hang, IsReportedAndNotMadeWorse) {
@@ -423,6 +454,7 @@ TEST(Hang, IsReportedAndNotMadeWorse) {
   const auto shared = std::make_shared<Shared>();  // the thread that hangs outlives the test
   Rig rig{{.call_timeout = std::chrono::milliseconds{50}}};
   ASSERT_TRUE(rig.go(session()));
+  EXPECT_EQ(rig.plane->fault(), "");
   rig.machine->kernel.hang = [shared] {
     ++shared->calls;
     while (shared->stuck) std::this_thread::yield();
@@ -435,6 +467,7 @@ TEST(Hang, IsReportedAndNotMadeWorse) {
     EXPECT_EQ(applied.error().kind, Failure::Kind::Unavailable);
   }
   EXPECT_EQ(shared->calls, 1);
+  EXPECT_NE(rig.plane->fault().find("the host needs a restart"), std::string::npos);
   rig.plane.reset();  // and the exit doesn't hang either
   shared->stuck = false;
 }

@@ -157,6 +157,15 @@ struct Inspection {
   std::size_t waiting_packets{};   ///< buffered
 };
 
+/// Something that a plane did for a session, in its own words, for whoever follows that session:
+/// what its answers and events don't say.
+struct Deed {
+  Seid seid{};
+  bool kernel{};  ///< a call into the kernel
+  std::string text{};
+};
+using Watcher = std::function<void(const Deed&)>;
+
 /// Implementations: gtp5g::Plane, userplane::UserPlane and the tests' FakePlane; tests/contract
 /// holds them to the same behaviour.
 ///
@@ -188,6 +197,12 @@ class DataPlane {
   // For the operator. What a plane doesn't know it leaves out.
 
   [[nodiscard]] virtual std::vector<Path> paths() const { return {}; }
+  /// Why the plane does nothing more of what it is asked, for good, and what it takes to mend that;
+  /// empty: it does.
+  [[nodiscard]] virtual std::string fault() const { return {}; }
+  /// The watcher is told of each deed right after it was done, on the control thread. Empty: nobody
+  /// watches, and a deed costs a look at that.
+  virtual void watch(Watcher /*watcher*/) {}
   /// Looking changes nothing: no reading is taken. None: the plane has no such session.
   [[nodiscard]] virtual std::optional<Inspection> inspect(Seid /*seid*/) const { return {}; }
   /// Routes one more UE network to the plane while it runs. The error is for the operator.

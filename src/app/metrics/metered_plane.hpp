@@ -52,6 +52,8 @@ class MeteredPlane final : public dataplane::DataPlane {
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override {
     return inner_->inspect(seid);
   }
+  [[nodiscard]] std::string fault() const override { return inner_->fault(); }
+  void watch(dataplane::Watcher watcher) override { inner_->watch(std::move(watcher)); }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
     return inner_->add_network(network);
   }

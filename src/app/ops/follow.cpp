@@ -47,6 +47,7 @@ std::vector<std::string> ues_of(const rules::SessionRules* rules) {
   return ue_addresses(session);
 }
 
+/// Of events that name their session.
 struct EventText {
   std::pair<Seid, std::string> operator()(const dataplane::DownlinkData& event) const {
     return {event.seid, fmt::format("first packet for an idle UE, PDR {}", event.pdr.value)};
@@ -120,7 +121,21 @@ Result<unsigned, std::string> Follower::start(Target target, std::size_t capture
   }
   if (following->target.seid) following->seids.insert(*following->target.seid);
   all_.emplace(next_, std::move(following));
+  if (all_.size() == 1 && tell_) tell_(true);
   return next_++;
+}
+
+template <class Gone>
+std::size_t Follower::erase_if(const Gone& gone) {
+  const std::size_t erased = std::erase_if(all_, gone);
+  if (erased == 0 || !all_.empty()) return erased;
+  exchange_ = {};
+  if (tell_) tell_(false);
+  return erased;
+}
+
+bool Follower::stop(unsigned id) {
+  return erase_if([&](const auto& entry) { return entry.first == id; }) != 0;
 }
 
 Following* Follower::find(unsigned id) {
@@ -129,7 +144,7 @@ Following* Follower::find(unsigned id) {
 }
 
 void Follower::expire(TimePoint now) {
-  std::erase_if(all_, [&](const auto& entry) { return entry.second->until <= now; });
+  erase_if([&](const auto& entry) { return entry.second->until <= now; });
 }
 
 void Follower::learn(Following& following, Seid seid) const {
@@ -158,8 +173,33 @@ void Follower::on_change(const dataplane::Change& change,
 
 void Follower::on_event(const dataplane::Event& event) {
   if (!active()) return;
+  if (const auto* lost = std::get_if<dataplane::ErrorIndication>(&event)) {
+    const std::string text = fmt::format("Error Indication: {} doesn't know tunnel {:#010x}",
+                                         to_string(lost->peer), lost->teid.value);
+    for (const auto& tunnel : sessions_.of_remote(lost->teid, lost->peer)) {
+      note("event", text, tunnel.seid);
+    }
+    return;
+  }
+  if (const auto* path = std::get_if<dataplane::PathState>(&event)) {
+    const std::string text = fmt::format("GTP-U peer {} {}", to_string(path->peer),
+                                         path->up ? "answers again" : "doesn't answer");
+    for (const Seid seid : sessions_.of_peer(path->peer)) {  // perhaps very many
+      const auto follows = [&](const auto& entry) { return entry.second->seids.contains(seid); };
+      if (std::ranges::any_of(all_, follows)) note("event", text, seid);
+    }
+    return;
+  }
   auto [seid, text] = std::visit(EventText{}, event);
-  if (!text.empty()) exchange_.notes.push_back({"event", std::move(text), seid, {}});
+  if (!text.empty()) note("event", std::move(text), seid);
+}
+
+void Follower::on_deed(const dataplane::Deed& deed) {
+  if (active()) note(deed.kernel ? "kernel" : "plane", deed.text, deed.seid);
+}
+
+void Follower::note(const char* kind, std::string text, Seid seid) {
+  exchange_.notes.push_back({kind, std::move(text), seid, {}});
 }
 
 bool Follower::concerns(Following& following, const Exchange& exchange,

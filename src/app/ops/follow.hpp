@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,7 +28,7 @@ struct Target {
 struct TraceRecord {
   std::uint64_t number{};  ///< from 1
   WallTime at{};
-  std::string kind{};  ///< n4-in, n4-out, plane, event, log
+  std::string kind{};  ///< n4-in, n4-out, plane, kernel, event, log
   std::string text{};
   bool operator==(const TraceRecord&) const = default;
 };
@@ -62,10 +63,12 @@ class Follower {
   static constexpr std::chrono::seconds kLongest{3600};
 
   explicit Follower(const session::Store& sessions) : sessions_(sessions) {}
+  /// Who has something to do for it only while anybody is followed.
+  void when_active(std::function<void(bool active)> tell) { tell_ = std::move(tell); }
 
   [[nodiscard]] Result<unsigned, std::string> start(Target target, std::size_t capture_limit,
                                                     TimePoint until);
-  bool stop(unsigned id) { return all_.erase(id) != 0; }
+  bool stop(unsigned id);
   [[nodiscard]] Following* find(unsigned id);
   [[nodiscard]] const std::map<unsigned, std::unique_ptr<Following>>& all() const { return all_; }
   /// Ends those whose time is over.
@@ -77,6 +80,7 @@ class Follower {
                  const Result<dataplane::Applied, dataplane::Failure>& outcome,
                  std::chrono::nanoseconds took);
   void on_event(const dataplane::Event& event);
+  void on_deed(const dataplane::Deed& deed);
   void end(WallTime at, const SocketAddress& local, const control::Output& output);
 
  private:
@@ -93,6 +97,9 @@ class Follower {
   [[nodiscard]] bool concerns(Following& following, const Exchange& exchange,
                               const control::Output& output) const;
   void learn(Following& following, Seid seid) const;
+  void note(const char* kind, std::string text, Seid seid);
+  template <class Gone>
+  std::size_t erase_if(const Gone& gone);
   /// Sent to the CP function's end of one of its sessions.
   [[nodiscard]] static bool is_for(const Following& following, const n4::Datagram& datagram);
   static void write(Following& following, const Exchange& exchange, WallTime at,
@@ -102,6 +109,7 @@ class Follower {
   std::map<unsigned, std::unique_ptr<Following>> all_{};
   unsigned next_{1};
   Exchange exchange_{};
+  std::function<void(bool)> tell_{};
 };
 
 /// "+PDR 1 +FAR 1 ~QER 2 -URR 3": what a change does to the rules.

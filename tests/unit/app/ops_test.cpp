@@ -144,6 +144,65 @@ TEST(Follow, TellsSmfsWithEqualSeidsApart) {
   EXPECT_EQ(exchange(kSmf, std::nullopt), 2U);
 }
 
+std::vector<std::pair<std::string, std::string>> records_of(const Following& following) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& record : following.records) all.emplace_back(record.kind, record.text);
+  return all;
+}
+
+session::Session some_session(Seid seid, Teid remote) {
+  session::Session session;
+  session.seid = seid;
+  session.cp = {.seid = seid, .ipv4 = Ipv4{{10, 0, 0, 2}}};
+  session.rules = some_rules();
+  session.rules.fars[0].forwarding = {
+      .outer_header = rules::OuterHeader{.teid = remote, .peer = Ipv4{{10, 0, 0, 9}}}};
+  return session;
+}
+
+// What only the plane sees: its calls and what it did by itself, of the one who is followed.
+TEST(Follow, TellsWhatThePlaneDidForThisSessionAlone) {
+  session::Store store;
+  store.put(some_session(Seid{5}, Teid{0x21}));
+  store.put(some_session(Seid{6}, Teid{0x22}));
+  Follower follower{store};
+  const auto id = follower.start(*parse_target("5"), 4096, TimePoint{} + 1h);
+  const Ipv4 peer{{10, 0, 0, 9}};
+  for (const Seid seid : {Seid{5}, Seid{6}}) {
+    follower.on_deed({seid, true, "ADD_FAR #3: done"});
+    follower.on_deed({seid, false, "FAR 1: End Marker"});
+    follower.on_event(dataplane::DownlinkData{.seid = seid, .pdr = {2}});
+    follower.on_event(dataplane::TrafficStart{.seid = seid, .urr = {4}, .at = {}});
+  }
+  follower.on_event(dataplane::ErrorIndication{Teid{0x22}, peer});
+  follower.on_event(dataplane::ErrorIndication{Teid{0x21}, peer});
+  follower.on_event(dataplane::PathState{peer, false});
+  follower.end(WallTime{1s}, kUpf, {});
+  EXPECT_EQ(records_of(*follower.find(*id)),
+            (std::vector<std::pair<std::string, std::string>>{
+                {"kernel", "ADD_FAR #3: done"},
+                {"plane", "FAR 1: End Marker"},
+                {"event", "first packet for an idle UE, PDR 2"},
+                {"event", "URR 4: traffic started"},
+                {"event", "Error Indication: 10.0.0.9 doesn't know tunnel 0x00000021"},
+                {"event", "GTP-U peer 10.0.0.9 doesn't answer"}}));
+}
+
+// Nobody pays for traces that don't run.
+TEST(Follow, SaysWhenTheFirstBeginsAndTheLastEnds) {
+  const session::Store store;
+  Follower follower{store};
+  std::vector<bool> told;
+  follower.when_active([&](bool active) { told.push_back(active); });
+  const auto first = follower.start(*parse_target("1"), 4096, TimePoint{} + 1h);
+  ASSERT_TRUE(follower.start(*parse_target("2"), 4096, TimePoint{} + 2h).has_value());
+  EXPECT_TRUE(follower.stop(*first));
+  EXPECT_FALSE(follower.stop(*first));
+  EXPECT_EQ(told, (std::vector{true}));
+  follower.expire(TimePoint{} + 3h);
+  EXPECT_EQ(told, (std::vector{true, false}));
+}
+
 TEST(Follow, HasALimit) {
   const session::Store store;
   Follower follower{store};
