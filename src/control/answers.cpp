@@ -22,8 +22,12 @@ session::Refusal refusal_of(const dataplane::Failure& failure) {
 }
 
 session::Refusal refusal_of(const pfcp::DecodeError& error) {
-  session::Refusal refusal{.cause = error.cause, .text = to_string(error)};
+  session::Refusal refusal{.cause = error.cause};
   if (error.offending_ie != pfcp::IeType::None) refusal.offending_ie = error.offending_ie;
+  for (auto group = error.within.rbegin(); group != error.within.rend(); ++group) {
+    if (*group == pfcp::IeType::None) continue;
+    refusal.text += (refusal.text.empty() ? "in " : " in ") + to_string(*group);
+  }
   return refusal;
 }
 
