@@ -219,7 +219,23 @@ void Daemon::say_ready() {
              {"forwarder", plane_->capabilities().name},
              {"gtpu", gtpu},
              {"dnns", networks}});
-  runtime::notify_ready("serving N4 at " + to_string(n4_->local()));
+  runtime::notify_ready(state());
+}
+
+std::string Daemon::state() const {
+  if (!fault_.empty()) return fault_;
+  return draining_ ? "draining" : "serving N4 at " + to_string(n4_->local());
+}
+
+// The watchdog is pinged all the same. A call that never returns from the kernel keeps the process
+// from ending, whoever kills it: a restart would wait for it for good, with N4's port still taken.
+// And until somebody restarts the host, what is installed goes on forwarding.
+void Daemon::watch_plane() {
+  if (!fault_.empty()) return;
+  fault_ = plane_->fault();
+  if (fault_.empty()) return;
+  log_.error("plane", fault_);
+  runtime::notify_status(state());
 }
 
 int Daemon::run() {
@@ -291,6 +307,7 @@ void Daemon::on_tick() {
     log_.info("drain", "the last session is gone");
     return on_stop();
   }
+  watch_plane();
   give_back_memory();
   if (++ticks % kTicksPerReport == 0) {
     log_.report_suppressed();

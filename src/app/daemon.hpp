@@ -51,6 +51,9 @@ class Daemon {
   [[nodiscard]] Result<void, std::string> watch();
   [[nodiscard]] ops::Actions actions();
   void say_ready();
+  /// For the service manager: what it serves, or why it doesn't.
+  [[nodiscard]] std::string state() const;
+  void watch_plane();
 
   void on_n4();
   void on_plane();
@@ -90,6 +93,7 @@ class Daemon {
   std::size_t most_sessions_{};  ///< since memory was given back
   unsigned again_in_{};          ///< ticks until it is given back again; 0: it isn't
   std::uint64_t received_{};     ///< datagrams, at the last tick
+  std::string fault_{};          ///< of the plane, once it was seen
   bool draining_{};
   bool end_when_empty_{};
   bool stopping_{};

@@ -84,7 +84,7 @@ void Daemon::on_reload() {
   } else {
     log_.error("reload", outcome.error());
   }
-  runtime::notify_ready("serving N4 at " + to_string(n4_->local()));
+  runtime::notify_ready(state());
 }
 
 ops::Actions Daemon::actions() {
@@ -103,7 +103,7 @@ ops::Actions Daemon::actions() {
     draining_ = on;
     end_when_empty_ = on && end;
     act(control_->set_draining(runtime::now(), on));
-    runtime::notify_status(on ? "draining" : "serving N4 at " + to_string(n4_->local()));
+    runtime::notify_status(state());
     if (!on) return std::string{"new sessions again"};
     return fmt::format("no new sessions; SMFs are told{}",
                        end ? "; upf stops once the last session is gone" : "");

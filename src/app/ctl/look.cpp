@@ -195,8 +195,12 @@ int status(const Session& s) {
   const auto traffic = [&](const char* way) {
     return counted(json[way]["packets"], "packet") + ", " + octets(json[way]["octets"]);
   };
+  const std::string fault = json["fault"];
+  const char* const state = !fault.empty()                 ? ", faulty: "
+                            : json["draining"].get<bool>() ? ", draining"
+                                                           : ", ready";
   std::vector<std::pair<std::string, std::string>> rows{
-      {"upf", cell(json["version"]) + (json["draining"].get<bool>() ? ", draining" : ", ready")},
+      {"upf", cell(json["version"]) + state + fault},
       {"node", cell(json["node_id"]) + " at " + cell(json["n4"])},
       {"forwarder", cell(json["forwarder"])},
       {"up for", duration(json["uptime_seconds"].get<double>())},

@@ -8,7 +8,8 @@ namespace {
 
 constexpr Family kCatalog[] = {
     {"kupf_build_info", Kind::Gauge, "version, forwarder, node_id", "Always 1; what is running."},
-    {"kupf_ready", Kind::Gauge, "", "1 while new sessions are taken, 0 while draining."},
+    {"kupf_ready", Kind::Gauge, "",
+     "1 while new sessions are taken, 0 while draining or while the data plane is out of order."},
 
     {"kupf_pfcp_messages_total", Kind::Counter, "direction, type, peer",
      "PFCP messages. peer is the address of an SMF that is or was associated, else \"other\"."},

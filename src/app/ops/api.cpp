@@ -26,6 +26,11 @@ http::Reply error(int status, std::string text) {
   return json(Json{{"error", std::move(text)}}, status);
 }
 
+/// `wrong`: empty if nothing is.
+http::Reply condition(const std::string& wrong) {
+  return json({{"ok", wrong.empty()}, {"reason", wrong}}, wrong.empty() ? 200 : 503);
+}
+
 http::Reply outcome(const Actions::Outcome& outcome) {
   return outcome ? json(Json{{"done", *outcome}}) : error(409, outcome.error());
 }
@@ -204,10 +209,11 @@ http::Reply Api::openapi(const http::Call&, const std::string&) {
 
 http::Reply Api::status(const http::Call&, const std::string&) { return json(status_view(scene_)); }
 
-http::Reply Api::health(const http::Call&, const std::string&) { return json({{"ok", true}}); }
-
+http::Reply Api::health(const http::Call&, const std::string&) {
+  return condition(scene_.plane.fault());
+}
 http::Reply Api::ready(const http::Call&, const std::string&) {
-  return json({{"ok", !scene_.draining}}, scene_.draining ? 503 : 200);
+  return condition(scene_.not_ready());
 }
 
 http::Reply Api::associations(const http::Call&, const std::string&) {

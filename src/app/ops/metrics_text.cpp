@@ -142,7 +142,7 @@ std::string metrics_text(const Scene& scene) {
           {"forwarder", scene.plane.capabilities().name},
           {"node_id", scene.config.pfcp.node_id.text}},
          1);
-  to.add("kupf_ready", scene.draining ? 0 : 1);
+  to.add("kupf_ready", scene.not_ready().empty() ? 1 : 0);
   scene.meter.expose(to);
   expose_counters(scene.control.counters(), kControlRows, "kupf_pfcp_count_total", to);
   expose_load(scene, to);

@@ -16,14 +16,14 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSchemas = R"json({
   "Error": {"error": "string"},
   "Done": {"done": "string"},
-  "Health": {"ok": "boolean"},
-  "Started": {"id": "integer", "seconds": "integer"},
+  "Health": {"ok": "boolean", "reason": "string"},
+  "Started": {"id": "integer", "seconds": "integer", "warning": "string"},
   "Traffic": {"packets": "integer", "octets": "integer"},
   "Pfcp": {"received": "integer", "sent": "integer", "refused": "integer"},
   "Status": {
     "version": "string", "node_id": "string", "description": "string", "n4": "string",
     "forwarder": "string", "started": "string", "uptime_seconds": "number", "ready": "boolean",
-    "draining": "boolean", "associations": "integer", "associations_up": "integer",
+    "draining": "boolean", "fault": "string", "associations": "integer", "associations_up": "integer",
     "sessions": "integer", "sessions_established": "integer", "sessions_ended": "integer",
     "pfcp": "Pfcp", "uplink": "Traffic", "downlink": "Traffic", "drops": "integer",
     "drops_by_reason": "*"

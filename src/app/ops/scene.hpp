@@ -25,6 +25,12 @@ struct Scene {
   Log& log;
   const bool& draining;
   std::function<runtime::Backlog()> backlog{};  ///< of N4's socket
+
+  /// Why no new sessions are taken, in words; empty: they are.
+  [[nodiscard]] std::string not_ready() const {
+    std::string fault = plane.fault();
+    return fault.empty() && draining ? "draining" : fault;
+  }
 };
 
 /// One scrape.

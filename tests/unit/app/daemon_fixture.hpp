@@ -66,6 +66,7 @@ class Daemon : public testing::Test {
       auto plane = std::make_unique<contract::FakePlane>();
       plane->known_paths = {{Ipv4{{10, 9, 0, 1}}, true, 3, 1500us},
                             {Ipv4{{10, 9, 0, 2}}, false, 1}};
+      plane->wrong = plane_fault_;
       plane_ = plane.get();
       return OpenedPlane{std::move(plane), {"a note of the plane"}};
     };
@@ -150,6 +151,7 @@ class Daemon : public testing::Test {
   fs::path folder_{};
   Factories factories_{};
   std::string plane_error_{};
+  std::string plane_fault_{};
   contract::FakePlane* plane_{};  ///< the running daemon's
   runtime::UdpSocket smf_ = bound({Ipv4{{127, 0, 0, 1}}, 0});
   std::thread thread_{};
