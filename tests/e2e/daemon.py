@@ -50,6 +50,7 @@ class Daemon:
             forwarder += f"\n  withoutOffloads: [{WITHOUT_OFFLOADS}]"
         self.config_path.write_text(CONFIG % {"forwarder": forwarder})
         self.process = None
+        self.wrapper = []  # words before the program's
 
     @property
     def program(self):
@@ -58,7 +59,7 @@ class Daemon:
     def start(self, ready=True):
         with open(self.log_path, "a") as log:
             self.process = self.topology.upf.popen(
-                self.program, "-c", self.config_path, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                *self.wrapper, self.program, "-c", self.config_path, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         if ready and not net.eventually(self.listens):
             raise AssertionError(f"the daemon does not listen on N4 and N3:\n{self.log()}")
         return self

@@ -32,6 +32,7 @@ class Following {
     Json started = s.call("POST", "/v1/" + kind + query);
     path_ = "/v1/" + kind + "/" + cell(started["id"]);
     end_ = std::chrono::steady_clock::now() + std::chrono::seconds{started["seconds"]};
+    warning_ = started.value("warning", "");
   }
   ~Following() { (void)http::fetch(session_.server, "DELETE", path_); }
   Following(const Following&) = delete;
@@ -39,10 +40,13 @@ class Following {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::chrono::steady_clock::time_point end() const { return end_; }
+  /// What the daemon can't follow, in words; empty: nothing.
+  [[nodiscard]] const std::string& warning() const { return warning_; }
 
  private:
   const Session& session_;
   std::string path_{};
+  std::string warning_{};
   std::chrono::steady_clock::time_point end_{};
 };
 
@@ -113,12 +117,13 @@ int capture(const Session& s) {
   std::ofstream out{file, std::ios::binary};
   if (!out) throw Stop{kRefused, "can't write " + file};
   fmt::print(stderr, "capturing {} into {}; end with Ctrl-C\n", whom, file);
+  if (!following.warning().empty()) fmt::print(stderr, "upfctl: {}\n", following.warning());
   // Fetched half a second early: the daemon forgets a capture when its time is over.
   wait_until(following.end() - std::chrono::milliseconds{500});
   const std::string captured = s.fetch("GET", following.path());
   out << captured;
   if (!out.flush()) throw Stop{kRefused, "can't write " + file};
-  if (!s.print_as_data({{"file", file}, {"octets", captured.size()}})) {
+  if (!s.print_as_data({{"file", file}, {"octets", captured.size()}, {"warning", following.warning()}})) {
     fmt::print("{}: {}\n", file, octets(captured.size()));
   }
   return 0;

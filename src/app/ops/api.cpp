@@ -372,10 +372,10 @@ http::Reply Api::follow(const http::Call& call, bool capture) {
     }
     octets = *number;
   }
-  const auto id =
+  const auto started =
       actions_.follow(std::move(*target), capture, octets, std::chrono::seconds{seconds});
-  if (!id) return error(409, id.error());
-  return json({{"id", *id}, {"seconds", seconds}});
+  if (!started) return error(409, started.error());
+  return json({{"id", started->id}, {"seconds", seconds}, {"warning", started->warning}});
 }
 
 http::Reply Api::start_trace(const http::Call& call, const std::string&) {

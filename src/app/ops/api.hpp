@@ -21,9 +21,13 @@ struct Actions {
   std::function<Outcome(Seid)> release_session{};
   std::function<Outcome(const std::string& node_id)> drop_association{};
   std::function<Outcome(bool repair)> audit{};
+  struct Started {
+    unsigned id{};
+    std::string warning{};  ///< what a capture goes without, and why; empty: nothing
+  };
   /// Follows a subscriber; with `capture` his packets, too.
-  std::function<Result<unsigned, std::string>(Target target, bool capture, std::size_t octets,
-                                              std::chrono::seconds time)>
+  std::function<Result<Started, std::string>(Target target, bool capture, std::size_t octets,
+                                             std::chrono::seconds time)>
       follow{};
 };
 

@@ -86,19 +86,26 @@ Result<void, std::string> Operations::listen(const config::Config& config) {
   return {};
 }
 
-Result<unsigned, std::string> Operations::follow(Target target, bool capture, std::size_t octets,
-                                                 std::chrono::seconds time) {
+Result<Actions::Started, std::string> Operations::follow(Target target, bool capture,
+                                                         std::size_t octets,
+                                                         std::chrono::seconds time) {
   const TimePoint until = runtime::now().steady + time;
-  auto id = follower_.start(std::move(target), capture ? octets : 4096, until);
-  if (!id || !capture) return id;
-  if (auto ok = open_tap(*id, *follower_.find(*id)); !ok) {
+  const auto id = follower_.start(std::move(target), capture ? octets : 4096, until);
+  if (!id) return failure(id.error());
+  Actions::Started started{*id, {}};
+  if (!capture) return started;
+  const std::vector<IpPrefix> ues = ues_of(*follower_.find(*id));
+  if (ues.empty()) {
     follower_.stop(*id);
-    return failure(ok.error());
+    return failure(std::string{"no such session; its UE's address isn't known"});
   }
-  return id;
+  // The daemon knows the N4 messages by itself; without the right to see packets they are worth
+  // having.
+  if (auto ok = open_tap(*id, ues); !ok) started.warning = "N4 messages only: " + ok.error();
+  return started;
 }
 
-Result<void, std::string> Operations::open_tap(unsigned id, const Following& following) {
+std::vector<IpPrefix> Operations::ues_of(const Following& following) const {
   std::vector<IpPrefix> ues;
   if (following.target.ue) {
     if (const auto prefix = parse_ip_prefix(to_string(*following.target.ue))) {
@@ -112,7 +119,10 @@ Result<void, std::string> Operations::open_tap(unsigned id, const Following& fol
       if (const auto prefix = parse_ip_prefix(text)) ues.push_back(*prefix);
     }
   }
-  if (ues.empty()) return failure(std::string{"no such session; its UE's address isn't known"});
+  return ues;
+}
+
+Result<void, std::string> Operations::open_tap(unsigned id, const std::vector<IpPrefix>& ues) {
   auto tap = PacketTap::open(device_, ues);
   if (!tap) return failure(tap.error());
   auto entry = std::make_unique<Tap>(Tap{std::move(*tap), {}});

@@ -41,9 +41,11 @@ class Operations {
     std::unique_ptr<http::Server> server{};
   };
   [[nodiscard]] http::Handler handler(bool metrics_only);
-  [[nodiscard]] Result<unsigned, std::string> follow(Target target, bool capture,
-                                                     std::size_t octets, std::chrono::seconds time);
-  [[nodiscard]] Result<void, std::string> open_tap(unsigned id, const Following& following);
+  [[nodiscard]] Result<Actions::Started, std::string> follow(Target target, bool capture,
+                                                             std::size_t octets,
+                                                             std::chrono::seconds time);
+  [[nodiscard]] std::vector<IpPrefix> ues_of(const Following& following) const;
+  [[nodiscard]] Result<void, std::string> open_tap(unsigned id, const std::vector<IpPrefix>& ues);
   void on_packets(unsigned id);
 
   runtime::Loop& loop_;
