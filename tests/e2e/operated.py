@@ -8,6 +8,7 @@ import shutil
 import struct
 import subprocess
 import termios
+import urllib.parse
 
 import daemon
 import pytest
@@ -61,6 +62,15 @@ class Operated(daemon.Daemon):
     def get(self, url):
         return self.topology.upf.run("curl", "-sS", "--max-time", "10", url)
 
+    def call(self, method, path, *more, privileged=True):
+        """(status, media type, body) of any call; a privileged one goes over the UNIX socket."""
+        where = ["--unix-socket", self.socket, f"http://upf{path}"] if privileged else [f"http://{PAGE}{path}"]
+        body = self.folder / "answer"
+        told = self.topology.upf.run("curl", "-sS", "--max-time", "10", "-X", method, "-o", body, "-w",
+                                     "%{http_code} %{content_type}", *more, *where)
+        status, _, media = told.partition(" ")
+        return int(status), media.split(";")[0], body.read_bytes()
+
 
 def needs(what):
     """A skip; a failure where a missing capability is one."""
@@ -90,20 +100,47 @@ def promtool(metrics):
     assert not faults, faults
 
 
+class Documented:
+    """Calls of the API that are checked against its own document: parameters, status, media type and shape."""
+
+    def __init__(self, operated):
+        self.operated = operated
+        self.document = json.loads(operated.call("GET", "/v1/openapi.json")[2])
+        self.seen = set()
+
+    def answers(self):
+        """Each (method, path, status) that the document names."""
+        return {(method.upper(), path, int(code)) for path, methods in self.document["paths"].items()
+                for method, described in methods.items() for code in described["responses"] if code != "default"}
+
+    def check(self, content, body):
+        answer = json.loads(body)
+        if "schema" in content:
+            jsonschema = pytest.importorskip("jsonschema")
+            jsonschema.validate(answer, {**content["schema"], "components": self.document["components"]})
+        return answer
+
+    def __call__(self, method, path, expect, privileged=True, **parameters):
+        """The answer to an operation; `parameters` are those of its path and its query."""
+        described = self.document["paths"][path][method.lower()]
+        places = {parameter["name"]: parameter["in"] for parameter in described["parameters"]}
+        in_path = {name: value for name, value in parameters.items() if places[name] == "path"}
+        in_query = {name: value for name, value in parameters.items() if places[name] == "query"}
+        target = path.format(**in_path) + ("?" + urllib.parse.urlencode(in_query) if in_query else "")
+        status, media, body = self.operated.call(method, target, privileged=privileged)
+        assert status == expect, f"{method} {target}: {status} {body[:500]}"
+        [(wanted, content)] = described["responses"][str(status)]["content"].items()
+        assert media == wanted, f"{method} {target}: {media}"
+        self.seen.add((method, path, status))
+        return self.check(content, body) if "json" in media else body
+
+
 def validate(operated):
-    """Every answer of the API has the shape that its own document says."""
-    jsonschema = pytest.importorskip("jsonschema")
-    document = operated.api("/v1/openapi.json")
-    sessions = operated.api("/v1/sessions?limit=5")["sessions"]
-    checked = 0
-    for path, methods in document["paths"].items():
-        if "get" not in methods:
-            continue
-        schema = methods["get"]["responses"]["200"].get("content", {}).get("application/json", {}).get("schema")
-        if schema is None or "traces" in path:
-            continue
-        answer = operated.api(path.replace("{seid}", sessions[0]["seid"]))
-        jsonschema.validate(answer, {**schema, "components": document["components"]})
-        checked += 1
-    assert checked >= 10
-    return document
+    """Everything that anyone may look at has the shape that the API's own document says; the document."""
+    call = Documented(operated)
+    for method, path, status in sorted(call.answers()):
+        if method == "GET" and status == 200 and (method, path, 403) not in call.answers():
+            seid = operated.api("/v1/sessions?limit=1")["sessions"][0]["seid"]
+            call(method, path, 200, **({"seid": seid} if "{seid}" in path else {}))
+    assert len(call.seen) >= 10
+    return call.document

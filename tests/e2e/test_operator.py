@@ -1,6 +1,7 @@
 """The operator's side on every data plane, in small; test_tour.py does it with a thousand sessions."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -14,7 +15,7 @@ import n4
 import net
 import pytest
 import yaml
-from operated import METRICS, PAGE, Operated, promtool, validate, value
+from operated import METRICS, PAGE, Documented, Operated, needs, promtool, validate, value
 
 CROWD = 20
 
@@ -81,6 +82,68 @@ def test_scrape_and_query(operated, crowd, smf, gnb, host, plane):
         assert session[kind] and all(rule["installed"] for rule in session[kind]), session
 
 
+def test_every_answer_of_the_document(operated, crowd, smf):
+    """Each operation with each status that the document names for it, right and wrong calls alike."""
+    call = Documented(operated)
+    ue, seid = ue_of(0), f"{crowd[0].up_seid:#x}"
+    for method, path, status in sorted(call.answers()):
+        if status == 403:  # TCP only looks
+            call(method, path, 403, privileged=False, **{name: 1 for name in re.findall(r"{(\w+)}", path)})
+        elif method == "GET" and status == 200 and "{" not in path:
+            call(method, path, 200)
+    for path in call.document["paths"]:
+        answer = operated.call("PUT", re.sub(r"{\w+}", "1", path))
+        assert answer[:2] == (405, "application/json") and json.loads(answer[2]).keys() == {"error"}, (path, answer)
+    assert operated.call("GET", "/v1/nothing")[0] == 404
+
+    assert len(call("GET", "/v1/sessions", 200, ue=ue, limit=5)["sessions"]) == 1
+    for wrong in ({"limit": 0}, {"ue": "x"}, {"teid": "x"}, {"seid": "x"}, {"after": "x"}):
+        call("GET", "/v1/sessions", 400, **wrong)
+    call("GET", "/v1/sessions/{seid}", 200, seid=seid)
+    call("GET", "/v1/sessions/{seid}", 400, seid="x")
+    call("GET", "/v1/sessions/{seid}", 404, seid="0x1")
+
+    call("POST", "/v1/log", 200, level="debug")
+    call("POST", "/v1/log", 400, level="loud")
+    # Parameters are in the query: a body says nothing.
+    body = ("-H", "content-type: application/json", "-d", '{"level": "debug"}')
+    assert operated.call("POST", "/v1/log", *body)[0] == 400
+    whole = operated.config_path.read_text()
+    call("POST", "/v1/reload", 200)
+    operated.config_path.write_text("version: 1.0.2\n")
+    call("POST", "/v1/reload", 409)
+    operated.config_path.write_text(whole.replace("page: true", "page: false"))
+    call("POST", "/v1/reload", 200)
+    call("GET", "/", 404)
+    call("POST", "/v1/audit", 200, repair="false")
+    call("POST", "/v1/audit", 400, repair="perhaps")
+
+    for what, nothing, wrong in (("traces", {}, "x"), ("captures", {"octets": 4096}, "")):
+        begun = [call("POST", f"/v1/{what}", 200, target=ue, seconds=60, **nothing)["id"]]
+        call("POST", f"/v1/{what}", 400, target=wrong)
+        call("POST", f"/v1/{what}", 400, target=ue, seconds=0)
+        got = call("GET", f"/v1/{what}/{{id}}", 200, id=begun[0])
+        assert what == "traces" or got.startswith(b"\x0a\x0d\x0d\x0a")
+        call("GET", f"/v1/{what}/{{id}}", 404, id=999)
+        while len(begun) < 8:  # as many as there may be
+            begun.append(call("POST", f"/v1/{what}", 200, target=ue)["id"])
+        call("POST", f"/v1/{what}", 409, target=ue)
+        for one in begun:
+            call("DELETE", f"/v1/{what}/{{id}}", 200, id=one)
+        call("DELETE", f"/v1/{what}/{{id}}", 404, id=begun[0])
+
+    call("POST", "/v1/drain", 400, on="perhaps")
+    call("POST", "/v1/drain", 200, on="true")
+    assert call("GET", "/v1/ready", 503) == {"ok": False, "reason": "draining"}
+    call("POST", "/v1/drain", 200, on="false", end="false")
+    call("DELETE", "/v1/sessions/{seid}", 200, seid=seid)
+    call("DELETE", "/v1/sessions/{seid}", 404, seid=seid)
+    call("DELETE", "/v1/associations/{node_id}", 200, node_id=net.SMF2)
+    call("DELETE", "/v1/associations/{node_id}", 409, node_id=net.SMF2)
+    # The first is test_a_lost_device_is_told's; whether an audit still runs is a matter of time.
+    assert call.answers() - call.seen == {("GET", "/v1/health", 503), ("POST", "/v1/audit", 409)}
+
+
 def test_upfctl(operated, crowd, smf, gnb, host):
     assert f"sessions       {CROWD} " in operated.ctl("status")
     listed = operated.ctl("sessions", "--limit", 7).splitlines()
@@ -103,7 +166,7 @@ def test_upfctl(operated, crowd, smf, gnb, host):
     # A refusal is remembered with its reason.
     smf.establish(n4.pdr_uplink(teid=0x9001), expect=n4.MANDATORY_MISSING)
     refusals = operated.ctl("refusals")
-    assert "Session Establishment Request" in refusals and "Mandatory IE missing: " in refusals, refusals
+    assert "Session Establishment Request" in refusals and "Mandatory IE missing, offending IE Create FAR" in refusals, refusals
 
 
 def test_upfctl_on_a_terminal(operated, crowd, smf):
@@ -173,6 +236,95 @@ def test_traces_end_with_who_asked_for_them(operated, crowd):
         assert trace.stderr.readline().startswith("following")
         trace.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[number % 3])
         assert trace.wait(10) == 0
+
+
+def test_a_trace_tells_what_plane_and_kernel_did(operated, smf, gnb, gnb2, host, plane):
+    """From its first message on: rules, kernel calls, limits, paging, End Markers, Error Indications."""
+    ue, other = ue_of(30), ue_of(31)
+    trace = json.loads(operated.call("POST", f"/v1/traces?target={ue}&seconds=60")[2])["id"]
+    records = lambda: json.loads(operated.call("GET", f"/v1/traces/{trace}")[2])["records"]
+    made = []
+    for number, address in ((30, ue), (31, other)):
+        made.append(smf.establish(
+            n4.pdr_uplink(teid=0x1000 + number, ue=address, urrs=[1]), n4.pdr_downlink(ue=address), n4.urr(threshold=100),
+            n4.far_forward(1), n4.far_forward(2, to=n4.ACCESS, tunnel=(0x2000 + number, net.GNB1))))
+        gnb.send(gtp.uplink(0x1000 + number, gtp.ue_udp(b"u" * 200, ue=address)))
+        assert host.receive()[0] == b"u" * 200
+        assert smf.wait_report() is not None
+    session = made[0]
+    session.modify(n4.far_buffer(2, update=True))
+    host.send(b"page", ue=ue)
+    assert smf.wait_report() is not None
+    session.modify(n4.far_forward(2, to=n4.ACCESS, tunnel=(0x2000 + 30, net.GNB1), update=True))
+    assert gnb.receive().teid == 0x2000 + 30
+    session.modify(n4.far_forward(2, to=n4.ACCESS, tunnel=(0x3000 + 30, net.GNB2), end_marker=True, update=True))
+    assert gnb.receive().type == gtp.END_MARKER
+    gnb2.send(gtp.error_indication(0x3000 + 30, net.GNB2))
+    assert smf.wait_report() is not None
+    session.delete()
+    told = {}
+    for record in records():
+        told.setdefault(record["kind"], []).append(record["text"])
+    has = lambda kind, pattern: any(re.search(pattern, text) for text in told.get(kind, []))
+    for kind, pattern in (
+            ("n4-in", "Session Establishment Request"), ("n4-out", "Session Establishment Response"),
+            ("plane", r"\+PDR 1 \+PDR 2 .*: done in \d+ us"), ("plane", r"~FAR 2"),
+            ("event", r"URR 1: threshold reached after \d+ octets up"), ("n4-out", r"Usage Report Trigger{ volth }"),
+            ("event", "first packet for an idle UE, PDR 2"), ("n4-out", "Downlink Data Report"),
+            ("plane", "FAR 2: waiting packets sent on: 1"),
+            ("plane", f"FAR 2: End Marker to tunnel {0x201e:#010x}@{net.GNB1}"),
+            ("event", f"Error Indication: {net.GNB2} doesn't know tunnel {0x301e:#010x}"),
+            ("n4-out", "Error Indication Report"), ("n4-in", "Session Deletion Request")):
+        assert has(kind, pattern), (kind, pattern, told)
+    if plane == "userspace":
+        assert "kernel" not in told
+        assert has("plane", f"tunnel {0x101e:#010x} is served") and has("plane", f"UE address {ue} is no longer served"), told
+    else:
+        for command in ("ADD_PDR", "ADD_FAR", "ADD_URR", "DEL_PDR"):
+            assert has("kernel", rf"{command} #\d+.*: done, request \d+ of \d+ in \d+ us"), (command, told)
+    assert not has("n4-in", f"{made[1].up_seid:x}") and not has("plane", f"{0x101f:#010x}")
+
+
+def test_a_capture_without_cap_net_raw_has_the_n4_messages(topology, capture, plane, tmp_path):
+    if shutil.which("setpriv") is None:
+        needs("setpriv")
+    under_test = Operated(topology, plane, tmp_path)
+    under_test.wrapper = ["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"]
+    under_test.start()
+    smf = n4.Smf(topology, net.SMF2)
+    smf.associate()
+    session = establish(smf, 1)
+    file = tmp_path / "n4.pcapng"
+    following = subprocess.Popen([daemon.BUILD / "upfctl", "-s", under_test.socket, "capture", ue_of(1), "-w", file],
+                                 stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert following.stderr.readline().startswith("capturing ")
+    assert re.match(r"upfctl: N4 messages only: user packets can't be captured: .*CAP_NET_RAW", following.stderr.readline())
+    session.modify(n4.far_buffer(2, update=True))
+    following.send_signal(signal.SIGINT)
+    following.communicate(timeout=20)
+    assert following.returncode == 0
+    smf.close()
+    assert under_test.stop() == 0, under_test.log()
+    told = subprocess.run(["tshark", "-r", file], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(told) == 2 and all("PFCP" in line for line in told), told
+
+
+def test_a_lost_device_is_told(topology, capture, tmp_path):
+    """Health, readiness and metrics say that the plane is out of order, and why."""
+    if "userspace" not in os.environ.get("UPF_PLANES", "userspace").split(","):
+        pytest.skip("this fault is of the user-space plane")
+    under_test = Operated(topology, "userspace", tmp_path).start()
+    call = Documented(under_test)
+    assert call("GET", "/v1/health", 200) == {"ok": True, "reason": ""}
+    topology.upf.ip("link", "del", "upfgtp")
+    assert net.eventually(lambda: under_test.call("GET", "/v1/health")[0] == 503)
+    why = "the TUN device upfgtp is gone: restart upf"
+    for path in ("/v1/health", "/v1/ready"):
+        assert call("GET", path, 503) == {"ok": False, "reason": why}
+    assert value(under_test.get(f"{METRICS}/metrics"), "kupf_ready") == 0
+    assert f"faulty: {why}" in under_test.ctl("status")
+    assert net.eventually(lambda: why in under_test.log())
+    assert under_test.stop() == 0, under_test.log()
 
 
 def test_reload_and_log_level(operated, smf, gnb, host):

@@ -106,28 +106,31 @@ struct Filter {
 
 std::span<const Api::Entry> Api::entries() {
   static constexpr Entry kEntries[] = {
-      {{"GET", "/", "The status page", "", "", false}, &Api::page},
-      {{"GET", "/metrics", "Prometheus metrics", "", "", false}, &Api::metrics},
+      {{"GET", "/", "The status page", "", "", false, "404", "text/html"}, &Api::page},
+      {{"GET", "/metrics", "Prometheus metrics", "", "", false, "", "text/plain"}, &Api::metrics},
       {{"GET", "/v1/openapi.json", "This document", "", "", false}, &Api::openapi},
       {{"GET", "/v1/status", "What is up, and totals", "", "Status", false}, &Api::status},
-      {{"GET", "/v1/health", "200 while the daemon serves", "", "Health", false}, &Api::health},
-      {{"GET", "/v1/ready", "200 while new sessions are taken, else 503", "", "Health", false},
+      {{"GET", "/v1/health", "200 while the data plane does what it is asked, else 503", "",
+        "Health", false, "503"},
+       &Api::health},
+      {{"GET", "/v1/ready", "200 while new sessions are taken, else 503", "", "Health", false,
+        "503"},
        &Api::ready},
       {{"GET", "/v1/associations", "SMFs and their health", "", "Associations", false},
        &Api::associations},
       {{"DELETE", "/v1/associations/{node_id}", "End an association and its sessions", "", "Done",
-        true},
+        true, "409"},
        &Api::drop},
       {{"GET", "/v1/paths", "GTP-U peers, whether they answer and how soon", "", "Paths", false},
        &Api::paths},
       {{"GET", "/v1/sessions", "Sessions in order of SEID, paged",
-        "ue, seid, dnn, peer, teid, limit, after", "Sessions", false},
+        "ue, seid, dnn, peer, teid, limit, after", "Sessions", false, "400"},
        &Api::sessions},
       {{"GET", "/v1/sessions/{seid}",
         "One session: its rules, what is installed of them, what they counted", "", "Session",
-        false},
+        false, "400 404"},
        &Api::session},
-      {{"DELETE", "/v1/sessions/{seid}", "End a session; the SMF is told", "", "Done", true},
+      {{"DELETE", "/v1/sessions/{seid}", "End a session; the SMF is told", "", "Done", true, "404"},
        &Api::release},
       {{"GET", "/v1/pools", "Address pools of the data networks", "", "Pools", false}, &Api::pools},
       {{"GET", "/v1/features", "What the data plane can do", "", "Features", false},
@@ -136,29 +139,35 @@ std::span<const Api::Entry> Api::entries() {
       {{"GET", "/v1/refusals", "The last refused requests, newest first", "", "Refusals", false},
        &Api::refusals},
       {{"GET", "/v1/counters", "The data plane's counters", "", "Counters", false}, &Api::counters},
-      {{"POST", "/v1/log", "Set the log level", "level", "Done", true}, &Api::set_level},
-      {{"POST", "/v1/reload", "Read the configuration again", "", "Done", true}, &Api::reload},
+      {{"POST", "/v1/log", "Set the log level", "level*", "Done", true, "400"}, &Api::set_level},
+      {{"POST", "/v1/reload", "Read the configuration again", "", "Done", true, "409"},
+       &Api::reload},
       {{"POST", "/v1/drain",
         "Refuse new sessions and tell the SMFs (with `end`: and stop once the last session is "
         "gone), or take them again",
-        "on, end", "Done", true},
+        "on*, end", "Done", true, "400"},
        &Api::drain},
       {{"POST", "/v1/audit", "Begin to compare intended and installed rules", "repair", "Done",
-        true},
+        true, "400 409"},
        &Api::audit},
       {{"GET", "/v1/audit", "The last audit, or the one that runs", "", "Audit", false},
        &Api::audit_state},
-      {{"POST", "/v1/traces", "Follow a subscriber (UE address or SEID)", "target, seconds",
-        "Started", true},
+      {{"POST", "/v1/traces", "Follow a subscriber (UE address or SEID)", "target*, seconds",
+        "Started", true, "400 409"},
        &Api::start_trace},
-      {{"GET", "/v1/traces/{id}", "What happened since record `after`", "after", "Trace", true},
+      {{"GET", "/v1/traces/{id}", "What happened since record `after`", "after", "Trace", true,
+        "404"},
        &Api::trace},
-      {{"DELETE", "/v1/traces/{id}", "Stop following", "", "Done", true}, &Api::stop_following},
+      {{"DELETE", "/v1/traces/{id}", "Stop following", "", "Done", true, "404"},
+       &Api::stop_following},
       {{"POST", "/v1/captures", "Capture a subscriber's N4 messages and packets",
-        "target, seconds, octets", "Started", true},
+        "target*, seconds, octets", "Started", true, "400 409"},
        &Api::start_capture},
-      {{"GET", "/v1/captures/{id}", "The capture so far, pcapng", "", "", true}, &Api::capture},
-      {{"DELETE", "/v1/captures/{id}", "Stop capturing", "", "Done", true}, &Api::stop_following},
+      {{"GET", "/v1/captures/{id}", "The capture so far, pcapng", "", "", true, "404",
+        "application/x-pcapng"},
+       &Api::capture},
+      {{"DELETE", "/v1/captures/{id}", "Stop capturing", "", "Done", true, "404"},
+       &Api::stop_following},
   };
   return kEntries;
 }
@@ -311,7 +320,6 @@ http::Reply Api::reload(const http::Call&, const std::string&) {
 }
 
 http::Reply Api::drain(const http::Call& call, const std::string&) {
-  if (!actions_.set_draining) return error(501, "this build can't drain");
   const std::string on = call.parameter("on");
   if (on != "true" && on != "false") return error(400, "on: true or false");
   const std::string end = call.parameter("end");
@@ -320,7 +328,6 @@ http::Reply Api::drain(const http::Call& call, const std::string&) {
 }
 
 http::Reply Api::release(const http::Call&, const std::string& id) {
-  if (!actions_.release_session) return error(501, "this build can't release sessions");
   const auto seid = parse_seid(id);
   if (!seid) return error(400, "seid: a number, 0x… or decimal");
   if (!scene_.control.sessions().contains(*seid)) return error(404, "no such session");
@@ -328,7 +335,6 @@ http::Reply Api::release(const http::Call&, const std::string& id) {
 }
 
 http::Reply Api::drop(const http::Call&, const std::string& id) {
-  if (!actions_.drop_association) return error(501, "this build can't drop associations");
   const auto ip = parse_ip(id);
   const std::string node = ip ? to_string(*ip) : id;
   const auto& all = scene_.control.associations().all();
@@ -340,7 +346,6 @@ http::Reply Api::drop(const http::Call&, const std::string& id) {
 }
 
 http::Reply Api::audit(const http::Call& call, const std::string&) {
-  if (!actions_.audit) return error(501, "this build can't audit");
   const std::string repair = call.parameter("repair");
   if (!repair.empty() && repair != "true" && repair != "false") {
     return error(400, "repair: true or false");

@@ -11,7 +11,7 @@
 
 namespace upf::app::ops {
 
-/// What the API may do to the daemon. An empty function: this build can't.
+/// What the API may do to the daemon.
 struct Actions {
   using Outcome = Result<std::string, std::string>;  ///< what was done, or why not
   std::function<Outcome(config::LogLevel)> set_level{};
@@ -36,9 +36,11 @@ struct Route {
   std::string_view method{};
   std::string_view path{};  ///< "/v1/sessions/{seid}"
   std::string_view summary{};
-  std::string_view parameters{};  ///< of the query: "ue, limit"
-  std::string_view schema{};      ///< of a good answer; empty: not JSON
+  std::string_view parameters{};  ///< of the query: "target*, seconds"; "*": it must be there
+  std::string_view schema{};      ///< of a good answer; empty: what `media` says
   bool acts{};                    ///< changes something: privileged calls only
+  std::string_view errors{};      ///< "400 404"; 503 has a good answer's schema
+  std::string_view media{"application/json"};  ///< of a good answer
 };
 [[nodiscard]] std::span<const Route> routes();
 

@@ -4,7 +4,8 @@
 #include "src/app/ops/api.hpp"
 
 // The document is made from the routes, so that neither has what the other hasn't. The schemas are
-// closed (additionalProperties: false): the tour in tests/ops validates real answers against them.
+// closed (additionalProperties: false): tests/e2e/test_operator.py provokes every answer that it
+// names and validates it.
 namespace upf::app::ops {
 namespace {
 
@@ -151,22 +152,34 @@ Json parameters_of(const Route& route) {
   }
   std::istringstream words{std::string{route.parameters}};
   for (std::string word; std::getline(words >> std::ws, word, ',');) {
-    list.push_back({{"name", word}, {"in", "query"}, {"schema", {{"type", "string"}}}});
+    const bool required = word.ends_with('*');
+    if (required) word.pop_back();
+    list.push_back({{"name", word},
+                    {"in", "query"},
+                    {"required", required},
+                    {"schema", {{"type", "string"}}}});
   }
   return list;
 }
 
+Json answer(std::string_view description, std::string_view media, std::string_view schema) {
+  Json content = Json::object();
+  if (!schema.empty()) content["schema"] = reference_to(std::string{schema});
+  return {{"description", description}, {"content", {{std::string{media}, content}}}};
+}
+
 Json operation_of(const Route& route) {
-  Json good{{"description", "Good"}};
-  if (!route.schema.empty()) {
-    good["content"]["application/json"]["schema"] = reference_to(std::string{route.schema});
+  Json responses{{"200", answer("Good", route.media, route.schema)}};
+  std::istringstream codes{std::string{route.errors} + (route.acts ? " 403" : "")};
+  for (std::string code; codes >> code;) {
+    responses[code] =
+        answer("Not so; why", "application/json", code == "503" ? route.schema : "Error");
   }
-  Json bad{{"description", "Not done; why"}};
-  bad["content"]["application/json"]["schema"] = reference_to("Error");
+  responses["default"] = answer("No answer now; why", "application/json", "Error");
   return {{"summary", route.summary},
           {"description", route.acts ? "Privileged: root, over the UNIX socket." : "Anyone."},
           {"parameters", parameters_of(route)},
-          {"responses", {{"200", good}, {"default", bad}}}};
+          {"responses", responses}};
 }
 
 }  // namespace

@@ -92,6 +92,10 @@ TEST_F(Daemon, EveryRouteOfTheDocumentAnswers) {
   EXPECT_EQ(operations, ops::routes().size());
   for (const ops::Route& route : ops::routes()) {
     std::string path{route.path};
+    std::string method{route.method};
+    std::ranges::transform(method, method.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    EXPECT_TRUE(document["paths"][path].contains(method)) << route.method << " " << path;
     if (const std::size_t brace = path.find('{'); brace != std::string::npos) {
       path.replace(brace, path.find('}') - brace + 1, "999");
     }
@@ -117,6 +121,53 @@ TEST_F(Daemon, TcpOnlyLooks) {
     }
     EXPECT_EQ(http::fetch(address, std::string{route.method}, path)->status, 403) << path;
   }
+  EXPECT_EQ(stop(), 0);
+}
+
+// A kernel call that never returns: who asks is told, in words.
+TEST_F(Daemon, AFaultOfThePlaneIsUnhealthyAndNotReady) {
+  plane_fault_ = "a call didn't return; the host needs a restart";
+  start(with_api());
+  for (const char* target : {"/v1/health", "/v1/ready"}) {
+    const auto told = api(target, "GET", 503);
+    EXPECT_EQ(told["ok"], false) << target;
+    EXPECT_EQ(told["reason"], plane_fault_) << target;
+  }
+  const auto status = api("/v1/status");
+  EXPECT_EQ(status["ready"], false);
+  EXPECT_EQ(status["draining"], false);
+  EXPECT_EQ(status["fault"], plane_fault_);
+  const auto metrics = http::fetch(http::UnixPath{api_socket()}, "GET", "/metrics");
+  EXPECT_NE(metrics->body.find("\nkupf_ready 0\n"), std::string::npos);
+  for (int tries = 0; tries < 1500 && log().find(plane_fault_) == std::string::npos; ++tries) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_NE(log().find("plane: " + plane_fault_), std::string::npos) << log();
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(Daemon, DrainingIsHealthyAndNotReady) {
+  start(with_api());
+  EXPECT_EQ(api("/v1/ready")["ok"], true);
+  api("/v1/drain?on=true", "POST");
+  EXPECT_EQ(api("/v1/ready", "GET", 503)["reason"], "draining");
+  EXPECT_EQ(api("/v1/health")["ok"], true);
+  EXPECT_EQ(stop(), 0);
+}
+
+// Here there is no device to see packets at, whatever the rights.
+TEST_F(Daemon, ACaptureWithoutUserPacketsSaysSoAndGoesOn) {
+  start(with_api());
+  const auto started = api("/v1/captures?target=10.60.0.1&seconds=60", "POST");
+  EXPECT_TRUE(started["warning"].get<std::string>().starts_with(
+      "N4 messages only: user packets can't be captured: "))
+      << started;
+  const auto file = http::fetch(http::UnixPath{api_socket()}, "GET",
+                                "/v1/captures/" + std::to_string(started["id"].get<unsigned>()));
+  EXPECT_EQ(file->status, 200);
+  EXPECT_TRUE(file->body.starts_with("\x0a\x0d\x0d\x0a"));
+  api("/v1/captures?target=0x99&seconds=60", "POST", 409);  // nobody to capture
+  EXPECT_EQ(api("/v1/traces?target=10.60.0.1", "POST")["warning"], "");
   EXPECT_EQ(stop(), 0);
 }
 
