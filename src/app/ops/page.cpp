@@ -27,11 +27,14 @@ h1{font-size:20px;margin:0}h2{font-size:15px;margin:0 0 8px}
 canvas{width:100%;height:150px;display:block}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th,td{text-align:left;padding:4px 12px 4px 0;border-top:1px solid var(--line);white-space:nowrap}
+th,td{text-align:left;padding:4px 12px 4px 0;border-top:1px solid var(--line);white-space:nowrap;vertical-align:top}
 th{color:var(--dim);font-weight:600;border:0}
 td.wrap{white-space:normal}
 input{font:inherit;width:100%;max-width:360px;padding:6px 8px;margin-bottom:8px;border:1px solid var(--line);border-radius:6px;background:var(--bg);color:var(--ink)}
 .key{font-weight:400}.nb{white-space:nowrap}.tiles{margin-bottom:10px}.tile{margin:0}
+/* On a phone a row is a few lines, each cell behind its heading. */
+@media (max-width:600px){tr.heads{display:none}tr{display:block;border-top:1px solid var(--line);padding:4px 0}tr:nth-child(2){border:0}
+td{display:inline-block;white-space:normal;overflow-wrap:anywhere;border:0;padding:0 14px 0 0}td[data-head]::before{content:attr(data-head) " ";color:var(--dim)}}
 .key i{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 4px 0 12px}
 </style></head><body><main>
 <header><h1 id="node">kupf</h1><span id="state"></span><span id="about" class="dim"></span></header>
@@ -47,10 +50,8 @@ input{font:inherit;width:100%;max-width:360px;padding:6px 8px;margin-bottom:8px;
 <section class="card"><h2>Sessions</h2>
 <input id="search" placeholder="UE address, TEID (0x…) or DNN" aria-label="Search sessions">
 <div class="scroll"><table id="sessions"></table></div><div class="dim" id="more"></div></section>
-<div class="two">
-<section class="card"><h2>Dropped packets by reason</h2><div class="scroll"><table id="drops"></table></div></section>
 <section class="card"><h2>Last refusals</h2><div class="scroll"><table id="refusals"></table></div></section>
-</div>
+<section class="card"><h2>Dropped packets by reason</h2><div class="scroll"><table id="drops"></table></div></section>
 </main><script>
 "use strict";
 const $=id=>document.getElementById(id),css=n=>getComputedStyle(document.documentElement).getPropertyValue(n);
@@ -58,12 +59,14 @@ const past=[];let before=null;
 const unit=(n,u)=>{const p=["","k","M","G","T"];let i=0;while(n>=1000&&i<4){n/=1000;i++}return (i?n.toFixed(2):n.toFixed(0))+" "+p[i]+u};
 const age=s=>{s=Math.floor(s);return s<60?s+" s":s<3600?Math.floor(s/60)+" min":s<86400?Math.floor(s/3600)+" h "+Math.floor(s/60)%60+" min":Math.floor(s/86400)+" d "+Math.floor(s/3600)%24+" h"};
 function cells(row,list,tag){for(const c of list){const td=document.createElement(tag||"td");if(c&&c.text!==undefined){td.textContent=c.text;td.className=c.cls||""}else td.textContent=c??"";row.append(td)}}
-function table(id,heads,rows,none){const t=$(id);t.replaceChildren();if(!rows.length){cells(t.insertRow(),[{text:none,cls:"dim"}]);return}cells(t.insertRow(),heads,"th");for(const r of rows)cells(t.insertRow(),r)}
+function table(id,heads,rows,none){const t=$(id);t.replaceChildren();if(!rows.length){cells(t.insertRow(),[{text:none,cls:"dim"}]);return}const head=t.insertRow();head.className="heads";cells(head,heads,"th");
+for(const r of rows){const row=t.insertRow();cells(row,r);heads.forEach((h,i)=>{if(h)row.cells[i].dataset.head=h})}}
 function tile(name,value,cls){const d=document.createElement("div");d.className="card tile";const b=document.createElement("b");b.textContent=value;if(cls)b.className=cls;const s=document.createElement("span");s.className="dim";s.textContent=name;d.append(b,s);return d}
 function plot(id,a,b,label){const c=$(id),r=devicePixelRatio||1,w=c.clientWidth,h=c.clientHeight;c.width=w*r;c.height=h*r;const g=c.getContext("2d");g.scale(r,r);
 const top=Math.max(1,...past.map(p=>Math.max(p[a],p[b])));g.strokeStyle=css("--line");g.fillStyle=css("--dim");g.font="12px system-ui";
 for(let i=0;i<=2;i++){const y=4+(h-8)*i/2;g.beginPath();g.moveTo(0,y);g.lineTo(w,y);g.stroke()}g.fillText(label(top),4,16);
-for(const [k,col] of [[a,"--a"],[b,"--b"]]){g.strokeStyle=css(col);g.lineWidth=2;g.beginPath();past.forEach((p,i)=>{const x=w-(past.length-1-i)*w/119,y=h-4-(h-8)*p[k]/top;i?g.lineTo(x,y):g.moveTo(x,y)});g.stroke()}}
+for(const [k,col,wide] of [[b,"--b",4],[a,"--a",2]]){g.strokeStyle=css(col);g.lineWidth=wide;g.lineJoin="round";g.beginPath();past.forEach((p,i)=>{const x=w-(past.length-1-i)*w/119,y=h-4-(h-8)*p[k]/top;i?g.lineTo(x,y):g.moveTo(x,y)});g.stroke()}}
+function plots(){plot("traffic","up","down",n=>unit(n,"bit/s"));plot("n4","got","sent",n=>n.toFixed(0)+" /s")}
 const get=async p=>{const r=await fetch(p);if(!r.ok&&r.status!==503)throw new Error(r.status);return r.json()};
 async function sessions(){const q=$("search").value.trim();let f="";if(/^0x[0-9a-f]+$/i.test(q))f="&teid="+encodeURIComponent(q);else if(/^[0-9.]+$|:/.test(q))f="&ue="+encodeURIComponent(q);else if(q)f="&dnn="+encodeURIComponent(q);
 let s;try{let a="";do{s=await get("/v1/sessions?limit=20"+f+a);a="&after="+s.next}while(!s.sessions.length&&s.next&&q===$("search").value.trim())}catch(e){s={sessions:[],total:0,next:null}}
@@ -73,16 +76,16 @@ async function tick(){try{const s=await get("/v1/status");
 if(before&&s.uptime_seconds>before.uptime_seconds){const t=s.uptime_seconds-before.uptime_seconds,d=(w,k)=>(s[w][k]-before[w][k])/t;
 past.push({up:d("uplink","octets")*8,down:d("downlink","octets")*8,got:d("pfcp","received"),sent:d("pfcp","sent")});if(past.length>120)past.shift();
 const h=past[past.length-1];$("bits-up").textContent=unit(h.up,"bit/s");$("bits-down").textContent=unit(h.down,"bit/s");$("msgs-in").textContent=h.got.toFixed(0)+" /s";$("msgs-out").textContent=h.sent.toFixed(0)+" /s"}
-before=s;plot("traffic","up","down",n=>unit(n,"bit/s"));plot("n4","got","sent",n=>n.toFixed(0)+" /s");
-document.title="kupf "+s.node_id;$("node").textContent=s.node_id;$("state").textContent=s.draining?"draining":"ready";$("state").className=s.draining?"bad":"good";
+before=s;plots();
+document.title="kupf "+s.node_id;$("node").textContent=s.node_id;$("state").textContent=s.fault?"faulty: "+s.fault:s.draining?"draining":"ready";$("state").className=s.ready?"good":"bad";
 $("about").textContent="kupf "+s.version+", "+s.forwarder+", N4 "+s.n4+", up for "+age(s.uptime_seconds);
 $("tiles").replaceChildren(tile("sessions",s.sessions),tile("SMFs up",s.associations_up+" of "+s.associations,s.associations_up<s.associations?"bad":""),tile("PFCP refused",s.pfcp.refused),tile("uplink",unit(s.uplink.octets,"B")),tile("downlink",unit(s.downlink.octets,"B")),tile("dropped packets",s.drops));
 table("drops",["Reason","Packets"],Object.entries(s.drops_by_reason).sort((a,b)=>b[1]-a[1]),"none");
 const a=await get("/v1/associations");table("smfs",["Node ID","Address","","For","Last heard"],a.associations.map(x=>[x.node_id,x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},age(x.age_seconds),age(x.last_heard_seconds)+" ago"]),"none associated");
 const g=await get("/v1/paths");table("paths",["Address","","Tunnels","Round trip"],g.paths.sort((a,b)=>a.up-b.up||b.tunnels-a.tunnels).slice(0,8).map(x=>[x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},x.tunnels,x.round_trip_ms===null?"":x.round_trip_ms.toFixed(2)+" ms"]),"none");
-const r=await get("/v1/refusals");table("refusals",["Time","Request","Why","Peer"],r.refusals.slice(0,10).map(x=>[x.time.slice(11,19),x.request,{text:x.reason+(x.failed_rule&&!x.reason.includes(x.failed_rule)?", "+x.failed_rule:""),cls:"wrap"},x.peer]),"none");
+const r=await get("/v1/refusals");table("refusals",["Time","Peer","Request","Why"],r.refusals.slice(0,10).map(x=>[x.time.slice(11,19),x.peer,x.request,{text:x.reason+(x.failed_rule&&!x.reason.includes(x.failed_rule)?", "+x.failed_rule:""),cls:"wrap"}]),"none");
 await sessions()}catch(e){$("state").textContent="no answer";$("state").className="bad"}}
-$("search").addEventListener("input",sessions);tick();setInterval(tick,1000);
+$("search").addEventListener("input",sessions);addEventListener("resize",plots);tick();setInterval(tick,1000);
 </script></body></html>
 )html";
 
