@@ -1,5 +1,6 @@
 """The daemon with its API, metrics and page on, and what an operator's tests ask of it."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -33,6 +34,19 @@ class Operated(daemon.Daemon):
         text = text.replace(f"metrics:\n  listen: {METRICS}\n", "")  # written below
         self.config_path.write_text(text + f"metrics:\n  listen: {metrics}\napi:\n  socket: {self.socket}\n"
                                            f"  listen: {PAGE}\n  page: true\n" + more)
+
+    def listens(self):
+        """Its API comes up last."""
+        return super().listens() and "start: ready" in self.log()
+
+    @contextlib.contextmanager
+    def running(self):
+        """Started, and stopped whatever happens; its clean end is part of the test."""
+        try:
+            yield self.start()
+        finally:
+            code = self.stop()
+        assert code == 0, self.log()
 
     def ctl(self, *words, code=0):
         done = subprocess.run([daemon.BUILD / "upfctl", "-s", self.socket, *map(str, words)], capture_output=True, text=True)

@@ -26,9 +26,8 @@ def operated(topology, capture, plane, tmp_path):
     for program in (under_test.program, daemon.BUILD / "upfctl"):
         if not program.exists():
             pytest.skip(f"{program.name} is not built")
-    under_test.start()
-    yield under_test
-    assert under_test.stop() == 0, under_test.log()
+    with under_test.running():
+        yield under_test
 
 
 @pytest.fixture
@@ -289,22 +288,23 @@ def test_a_capture_without_cap_net_raw_has_the_n4_messages(topology, capture, pl
     if shutil.which("setpriv") is None:
         needs("setpriv")
     under_test = Operated(topology, plane, tmp_path)
+    if not under_test.program.exists():
+        pytest.skip(f"{under_test.program.name} is not built")
     under_test.wrapper = ["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"]
-    under_test.start()
-    smf = n4.Smf(topology, net.SMF2)
-    smf.associate()
-    session = establish(smf, 1)
     file = tmp_path / "n4.pcapng"
-    following = subprocess.Popen([daemon.BUILD / "upfctl", "-s", under_test.socket, "capture", ue_of(1), "-w", file],
-                                 stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert following.stderr.readline().startswith("capturing ")
-    assert re.match(r"upfctl: N4 messages only: user packets can't be captured: .*CAP_NET_RAW", following.stderr.readline())
-    session.modify(n4.far_buffer(2, update=True))
-    following.send_signal(signal.SIGINT)
-    following.communicate(timeout=20)
-    assert following.returncode == 0
-    smf.close()
-    assert under_test.stop() == 0, under_test.log()
+    with under_test.running():
+        smf = n4.Smf(topology, net.SMF2)
+        smf.associate()
+        session = establish(smf, 1)
+        following = subprocess.Popen([daemon.BUILD / "upfctl", "-s", under_test.socket, "capture", ue_of(1), "-w", file],
+                                     stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert following.stderr.readline().startswith("capturing ")
+        assert re.match(r"upfctl: N4 messages only: user packets can't be captured: .*CAP_NET_RAW", following.stderr.readline())
+        session.modify(n4.far_buffer(2, update=True))
+        following.send_signal(signal.SIGINT)
+        following.communicate(timeout=20)
+        assert following.returncode == 0
+        smf.close()
     told = subprocess.run(["tshark", "-r", file], capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(told) == 2 and all("PFCP" in line for line in told), told
 
@@ -313,18 +313,17 @@ def test_a_lost_device_is_told(topology, capture, tmp_path):
     """Health, readiness and metrics say that the plane is out of order, and why."""
     if "userspace" not in os.environ.get("UPF_PLANES", "userspace").split(","):
         pytest.skip("this fault is of the user-space plane")
-    under_test = Operated(topology, "userspace", tmp_path).start()
-    call = Documented(under_test)
-    assert call("GET", "/v1/health", 200) == {"ok": True, "reason": ""}
-    topology.upf.ip("link", "del", "upfgtp")
-    assert net.eventually(lambda: under_test.call("GET", "/v1/health")[0] == 503)
-    why = "the TUN device upfgtp is gone: restart upf"
-    for path in ("/v1/health", "/v1/ready"):
-        assert call("GET", path, 503) == {"ok": False, "reason": why}
-    assert value(under_test.get(f"{METRICS}/metrics"), "kupf_ready") == 0
-    assert f"faulty: {why}" in under_test.ctl("status")
-    assert net.eventually(lambda: why in under_test.log())
-    assert under_test.stop() == 0, under_test.log()
+    with Operated(topology, "userspace", tmp_path).running() as under_test:
+        call = Documented(under_test)
+        assert call("GET", "/v1/health", 200) == {"ok": True, "reason": ""}
+        topology.upf.ip("link", "del", "upfgtp")
+        assert net.eventually(lambda: under_test.call("GET", "/v1/health")[0] == 503)
+        why = "the TUN device upfgtp is gone: restart upf"
+        for path in ("/v1/health", "/v1/ready"):
+            assert call("GET", path, 503) == {"ok": False, "reason": why}
+        assert value(under_test.get(f"{METRICS}/metrics"), "kupf_ready") == 0
+        assert f"faulty: {why}" in under_test.ctl("status")
+        assert net.eventually(lambda: why in under_test.log())
 
 
 def test_reload_and_log_level(operated, smf, gnb, host):
