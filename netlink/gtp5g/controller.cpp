@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
-#include <iterator>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "netlink/gtp5g/requests.hpp"
@@ -26,6 +23,7 @@ namespace {
 
 constexpr std::size_t kReceiveBuffer = 65536;
 constexpr std::size_t kMostPdrNames = 4 * kMostKernelPdrs;
+constexpr std::size_t kManyHeld = 16384;
 
 Kind kind_of(int error) {
   if (error == ENOMEM || error == ENOBUFS) return Kind::NoResources;
@@ -60,8 +58,6 @@ bool buffers(const rules::SessionRules& rules) {
   return std::ranges::any_of(rules.fars, [](const rules::Far& far) { return far.action.buffer; });
 }
 
-bool is_policer_deletion(const Op& op) { return std::holds_alternative<DeleteQer>(op); }
-
 }  // namespace
 
 Controller::Controller(Settings settings, Parts parts)
@@ -69,6 +65,7 @@ Controller::Controller(Settings settings, Parts parts)
       parts_(std::move(parts)),
       target_{parts_.socket->family().id, parts_.link.index},
       ids_(settings_.hash_size),
+      held_(settings_.qer_hold),
       buffer_(settings_.buffer),
       paths_(settings_.echo),
       receive_buffer_(kReceiveBuffer) {
@@ -87,18 +84,15 @@ Controller::~Controller() {
     kept->push_back(std::move(parts_.gtpu));
     return;
   }
-  std::vector<std::pair<Seid, std::vector<Op>>> policers;
   for (auto& [seid, session] : sessions_) {
-    std::vector<Op> ops = make_plan(seid, session.installed, {}, ids_).remove;
-    const auto last = std::ranges::stable_partition(ops, std::not_fn(is_policer_deletion));
-    policers.emplace_back(seid, std::vector<Op>{last.begin(), last.end()});
-    ops.erase(last.begin(), last.end());
-    (void)send_now(seid, ops);
+    (void)send(seid, make_plan(seid, session.installed, {}, ids_).remove);
   }
   // The socket before the link: the module frees what uplink packets under way still use. Closing
   // it waits for all that are under way.
   parts_.gtpu.reset();
-  for (const auto& [seid, ops] : policers) (void)send_now(seid, ops);
+  while (held_.size() > 0) {
+    (void)delete_qers(held_.take_due(TimePoint::max(), kQersAtOnce));
+  }
   (void)parts_.host->remove_link(parts_.link);
 }
 
@@ -267,7 +261,9 @@ void Controller::undo(Session& session, const Step& step) {
   ops.insert(rest, fars.begin(), fars.end());
   if (const auto answers = send(step.seid, ops)) settle_undo(session, step, ops, *answers);
   for (const Op& op : step.plan.prepare) {
-    if (const auto* qer = std::get_if<CreateQer>(&op)) ids_.release_qer(step.seid, qer->id);
+    const auto* qer = std::get_if<CreateQer>(&op);
+    const bool made = std::ranges::find(step.done, op) != step.done.end();  // and held by now
+    if (qer != nullptr && !made) ids_.release_qer(step.seid, qer->id);
   }
 }
 
@@ -299,33 +295,76 @@ void Controller::settle_undo(Session& session, const Step& step, const std::vect
   }
 }
 
-/// The module frees a QER's policers at once, and not when the packets that met its PDRs before
-/// those went are through: they get more time than a packet takes. Seen: memory overwritten after
-/// it was freed, in 13,000 sessions that ended under traffic.
+/// All but the deletions of QERs, which are held back; refused (EBUSY) if a PDR stays that may use
+/// them.
 std::optional<std::vector<netlink::Answer>> Controller::send(Seid seid,
                                                              const std::vector<Op>& ops) {
-  constexpr std::chrono::milliseconds kPacket{1};
-  const auto policers = std::ranges::find_if(ops, is_policer_deletion);
-  if (policers == ops.end()) return send_now(seid, ops);
-  auto answers = send_now(seid, {ops.begin(), policers});
-  if (!answers) return std::nullopt;
-  std::this_thread::sleep_for(kPacket);
-  auto rest = send_now(seid, {policers, ops.end()});
-  if (!rest) return std::nullopt;
-  answers->insert(answers->end(), std::make_move_iterator(rest->begin()),
-                  std::make_move_iterator(rest->end()));
+  std::vector<netlink::Answer> answers(ops.size());
+  std::vector<netlink::GenlRequest> requests;
+  std::vector<std::size_t> sent;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (std::holds_alternative<DeleteQer>(ops[i])) continue;
+    requests.push_back(to_request(target_, seid, ops[i]));
+    sent.push_back(i);
+  }
+  if (!requests.empty()) {
+    auto part = parts_.socket->transact(requests);
+    if (!part) return std::nullopt;
+    for (std::size_t i = 0; i < sent.size(); ++i) answers[sent[i]] = std::move((*part)[i]);
+  }
+  bool free = true;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const bool stays = answers[i].error != 0 && answers[i].error != ENOENT;
+    if (stays && std::holds_alternative<DeletePdr>(ops[i])) free = false;
+  }
+  std::vector<RuleName> unused;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto* qer = std::get_if<DeleteQer>(&ops[i]);
+    if (qer == nullptr) continue;
+    answers[i].error = free ? 0 : EBUSY;
+    if (free) unused.push_back({RuleName::Kind::Qer, seid, qer->id});
+  }
+  if (!unused.empty()) hold(unused);
   return answers;
 }
 
-std::optional<std::vector<netlink::Answer>> Controller::send_now(Seid seid,
-                                                                 const std::vector<Op>& ops) {
-  if (ops.empty()) return std::vector<netlink::Answer>{};
+void Controller::hold(std::span<const RuleName> qers) {
+  // Wake-ups keep up with all but sessions of many QERs at full load. There a change takes two for
+  // each that it adds, so that there are never more than these or those of the last second.
+  if (held_.size() + qers.size() > kManyHeld) delete_held(2 * qers.size());
+  const bool first = held_.size() == 0;
+  for (const RuleName& qer : qers) held_.add(Clock::now(), qer);
+  if (first) arm_wakeup();
+}
+
+/// What the kernel refuses is held anew.
+void Controller::delete_held(std::size_t most) {
+  for (const RuleName& refused : delete_qers(held_.take_due(Clock::now(), most))) {
+    held_.add(Clock::now(), refused);
+  }
+}
+
+/// Those that the kernel refused to delete; none if it is asked nothing more.
+std::vector<RuleName> Controller::delete_qers(std::vector<RuleName> qers) {
+  if (qers.empty()) return qers;
   std::vector<netlink::GenlRequest> requests;
-  requests.reserve(ops.size());
-  for (const Op& op : ops) requests.push_back(to_request(target_, seid, op));
-  auto answers = parts_.socket->transact(requests);
-  if (!answers) return std::nullopt;
-  return std::move(*answers);
+  requests.reserve(qers.size());
+  for (const RuleName& qer : qers) {
+    requests.push_back(to_request(target_, qer.seid, DeleteQer{qer.id}));
+  }
+  const auto answers = parts_.socket->transact(requests);
+  std::vector<RuleName> refused;
+  if (!answers) return parts_.socket->broken() ? refused : qers;
+  for (std::size_t i = 0; i < qers.size(); ++i) {
+    const int error = (*answers)[i].error;
+    if (error == 0 || error == ENOENT) {
+      ids_.release_qer(qers[i].seid, qers[i].id);
+    } else {
+      ++counts_.kernel_refusals;
+      refused.push_back(qers[i]);
+    }
+  }
+  return refused;
 }
 
 void Controller::adopt(Session& session, Step& step) {
@@ -387,13 +426,11 @@ std::map<UrrId, Reading> Controller::clean_up(Session& session, const Step& step
     if (meter == session.installed.urrs.end() || readings.contains(key.urr)) continue;
     if (own.insert(key.urr).second) ops.emplace_back(ReadUrr{meter->second.id, key.urr});
   }
-  std::ranges::stable_partition(ops, std::not_fn(is_policer_deletion));
   const auto answers = send(step.seid, ops);
   for (std::size_t i = 0; answers && i < ops.size(); ++i) {
     const netlink::Answer& answer = (*answers)[i];
     const auto* read = std::get_if<ReadUrr>(&ops[i]);
     const auto* gone = std::get_if<DeleteUrr>(&ops[i]);
-    if (const auto* qer = std::get_if<DeleteQer>(&ops[i])) ids_.release_qer(step.seid, qer->id);
     if (read == nullptr && answer.error != 0 && answer.error != ENOENT) {
       ++counts_.kernel_refusals;
       session.leftovers.push_back(ops[i]);

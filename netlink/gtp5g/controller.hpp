@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "netlink/gtp5g/compile.hpp"
 #include "netlink/gtp5g/episodes.hpp"
 #include "netlink/gtp5g/events.hpp"
+#include "netlink/gtp5g/held_qers.hpp"
 #include "netlink/gtp5g/host.hpp"
 #include "netlink/gtp5g/paths.hpp"
 #include "netlink/gtp5g/plan.hpp"
@@ -68,6 +70,8 @@ class Controller {
 
  private:
   using Failure = dataplane::Failure;
+  /// Held ones that a wake-up deletes at most: N4 doesn't wait longer than for a session's change.
+  static constexpr std::size_t kQersAtOnce = 128;
 
   /// Counted, but not handed up yet.
   struct Unread {
@@ -135,8 +139,9 @@ class Controller {
                                                              const std::vector<UrrId>& query);
   [[nodiscard]] std::optional<std::vector<netlink::Answer>> send(Seid seid,
                                                                  const std::vector<Op>& ops);
-  [[nodiscard]] std::optional<std::vector<netlink::Answer>> send_now(Seid seid,
-                                                                     const std::vector<Op>& ops);
+  void hold(std::span<const RuleName> qers);
+  void delete_held(std::size_t most);
+  [[nodiscard]] std::vector<RuleName> delete_qers(std::vector<RuleName> qers);
   void resync(Seid seid, Session& session);
   void index_teids(Seid seid, const rules::SessionRules* before, const rules::SessionRules* after);
 
@@ -202,6 +207,7 @@ class Controller {
   Parts parts_;
   Target target_;
   KernelIds ids_;
+  HeldQers held_;
   std::unordered_map<Seid, Session> sessions_{};
   std::unordered_map<Teid, Seid> teids_{};
   dataplane::PacketBuffer buffer_;

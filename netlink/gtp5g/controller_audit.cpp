@@ -248,6 +248,7 @@ bool Controller::mend(Seid seid, Session& session, const std::set<RuleName>& wro
 // --- what belongs to nobody ------------------------------------------------------------------
 
 bool Controller::is_ours(const RuleName& name) const {
+  if (held_.contains(name)) return true;
   const auto at = sessions_.find(name.seid);
   if (at == sessions_.end()) return false;
   const Session& session = at->second;
@@ -352,6 +353,7 @@ bool Controller::remove_stray(const RuleName& name) {
   Op op = DeleteFar{name.id};
   if (name.kind == RuleName::Kind::Qer) {
     if (ids_.shares_bucket(name.seid, name.id)) return false;
+    ids_.reserve_qer(name.seid, name.id);
     op = DeleteQer{name.id};
   } else if (name.kind == RuleName::Kind::Urr) {
     op = DeleteUrr{name.id, {}};

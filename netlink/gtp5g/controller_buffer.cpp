@@ -85,6 +85,7 @@ std::vector<dataplane::Event> Controller::take_events() {
   }
   for (const Report& report : std::exchange(reports_, {})) on_report(report);
   for (DownlinkData& data : episodes_.take_due(Clock::now())) pending_.emplace_back(data);
+  delete_held(kQersAtOnce);
   std::vector<dataplane::Event> events = std::exchange(pending_, {});
   arm_wakeup();
   return events;
@@ -327,13 +328,15 @@ void Controller::ask_peers() {
   for (const dataplane::PathState& state : due.changed) pending_.emplace_back(state);
 }
 
-/// Awake when a notification falls due, and at once if there is something to hand up already.
+/// Awake when something falls due, and at once if there is something to hand up already.
 void Controller::arm_wakeup() {
   if (!pending_.empty() || !reports_.empty()) {
     wakeup_.at(Clock::now());
   } else {
     std::optional<TimePoint> next = episodes_.next_due();
-    if (const auto echo = paths_.next(); echo && (!next || *echo < *next)) next = echo;
+    for (const auto& other : {paths_.next(), held_.next()}) {
+      if (other && (!next || *other < *next)) next = other;
+    }
     wakeup_.at(next);
   }
 }

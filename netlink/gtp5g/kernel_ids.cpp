@@ -93,12 +93,17 @@ std::uint32_t KernelIds::take_qer(Seid seid) {
   constexpr int kTries = 64;
   for (int attempt = 1;; ++attempt) {
     next_qer_ = next_qer_ + 1 < kMostIds ? next_qer_ + 1 : 1;
-    std::uint16_t& there = qers_in_bucket_[bucket(seid, next_qer_)];
+    const std::uint16_t there = qers_in_bucket_[bucket(seid, next_qer_)];
     if (there != 0 && attempt < kTries) continue;
     if (there != 0) ++shared_;
-    if (there != UINT16_MAX) ++there;
+    reserve_qer(seid, next_qer_);
     return next_qer_;
   }
+}
+
+void KernelIds::reserve_qer(Seid seid, std::uint32_t id) {
+  std::uint16_t& there = qers_in_bucket_[bucket(seid, id)];
+  if (there != UINT16_MAX) ++there;
 }
 
 void KernelIds::release_qer(Seid seid, std::uint32_t id) {

@@ -23,6 +23,8 @@ class KernelIds {
 
   [[nodiscard]] std::uint32_t take_urr();
   [[nodiscard]] std::uint32_t take_qer(Seid seid);
+  /// Of one that isn't ours and that will be deleted: its bucket is kept clear until then.
+  void reserve_qer(Seid seid, std::uint32_t id);
   void release_qer(Seid seid, std::uint32_t id);
   /// Whether a QER that isn't ours is in the bucket of one that is.
   [[nodiscard]] bool shares_bucket(Seid seid, std::uint32_t id) const {

@@ -36,6 +36,8 @@ struct Settings {
   /// A call into the kernel that takes longer is taken for hung: the plane makes no more of them.
   std::chrono::milliseconds call_timeout{5000};
   dataplane::EchoTimers echo{};
+  /// A QER outlives its PDRs in the kernel by so much (HeldQers).
+  std::chrono::milliseconds qer_hold{1000};
   /// Receive buffer of the event socket; every buffered packet comes through it.
   std::size_t event_buffer_octets{32U << 20U};
 };

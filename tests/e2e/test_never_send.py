@@ -157,10 +157,10 @@ class World:
         return volumes(report)
 
     def end(self, session):
-        """The session goes, and the kernel holds the live one only."""
+        """The session goes, and the kernel holds the live one only, once QERs have gone as well."""
         answer = session.delete()
         if self.module:
-            assert self.module.everything() == self.rules
+            assert net.eventually(lambda: self.module.everything() == self.rules)
         return answer
 
 

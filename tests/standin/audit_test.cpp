@@ -40,7 +40,7 @@ rules::SessionRules rich() {
 
 class AuditRig : public Rig {
  public:
-  AuditRig() {
+  explicit AuditRig(gtp5g::Settings settings = {.qer_hold = {}}) : Rig(std::move(settings)) {
     machine->kernel.on_trap = [](const std::string&) {};  // the module survives what is done here
   }
   [[nodiscard]] std::vector<RuleName> names() const {
@@ -122,7 +122,7 @@ TEST(Audit, ReportsWhatIsMissingAndMendsItWhenAsked) {
     EXPECT_EQ(rig.machine->take_n6().size(), 1U) << i;
     EXPECT_EQ(rig.machine->take_sent().size(), 1U) << i;
     (void)rig.finish();
-    EXPECT_EQ(rig.machine->kernel.rules(), 0U) << i;
+    EXPECT_EQ(rig.rules_left(), 0U) << i;
   }
 }
 
@@ -174,8 +174,29 @@ TEST(Audit, RemovesRulesOfNobodyAndLeavesThoseOfAnotherLink) {
   found = rig.strays(true);
   EXPECT_EQ(found.drifts.size(), 8U);
   for (const Drift& drift : found.drifts) EXPECT_TRUE(drift.repaired) << drift.what;
-  EXPECT_EQ(rig.machine->kernel.rules(), ours);
+  EXPECT_EQ(rig.rules_left(), ours);
   EXPECT_TRUE(rig.audit(false).drifts.empty());
+}
+
+TEST(Audit, AQerThatIsHeldBelongsToUs) {
+  AuditRig rig{{.qer_hold = std::chrono::hours{1}}};
+  ASSERT_TRUE(rig.go(rich()));
+  ASSERT_TRUE(rig.go(session()));
+  EXPECT_EQ(rig.machine->kernel.rules(), 5U);
+  EXPECT_TRUE(rig.audit(true).drifts.empty());
+  EXPECT_TRUE(rig.strays(true).drifts.empty());
+  (void)rig.finish();
+  EXPECT_TRUE(rig.strays(true).drifts.empty());
+  EXPECT_EQ(rig.rules_left(), 1U);
+}
+
+// The PDR of a stray was met by packets a moment ago, as any.
+TEST(Audit, AStrayQerGoesLaterThanItsPdr) {
+  AuditRig rig{{.qer_hold = std::chrono::hours{1}}};
+  rig.run(gtp5g::CreateQer{901, {.qfi = 3}}, kStranger);
+  EXPECT_EQ(rig.strays(true).drifts.size(), 1U);
+  EXPECT_TRUE(rig.strays(true).drifts.empty());
+  EXPECT_EQ(rig.rules_left(), 1U);
 }
 
 TEST(Audit, AUsedUpQuotaIsNoDriftAndAMendedOneGoesOnWhereItWas) {

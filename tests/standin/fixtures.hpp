@@ -100,10 +100,10 @@ inline wire::Octets g_pdu(Teid teid, wire::Bytes packet) {
   return std::move(out).take();
 }
 
-/// A machine with the plane on it.
+/// A machine with the plane on it. QERs are not held unless a test wants them to be.
 class Rig {
  public:
-  explicit Rig(gtp5g::Settings settings = {}) : machine(std::make_shared<Machine>()) {
+  explicit Rig(gtp5g::Settings settings = {.qer_hold = {}}) : machine(std::make_shared<Machine>()) {
     if (settings.addresses.empty()) settings.addresses = {kN3};
     auto opened = gtp5g::Plane::open(std::move(settings), host_of(machine));
     if (opened) {
@@ -131,6 +131,12 @@ class Rig {
     auto applied = apply(now ? &*now : nullptr, nullptr);
     now.reset();
     return applied ? applied->readings : std::vector<dataplane::Reading>{};
+  }
+
+  /// Rules in the kernel once those whose time it is are gone.
+  [[nodiscard]] std::size_t rules_left() {
+    (void)plane->take_events();
+    return machine->kernel.rules();
   }
 
   void uplink(wire::Bytes packet, Teid teid = kUplinkTeid) {

@@ -105,22 +105,11 @@ TEST(Session, ForwardsBothWays) {
 TEST(Session, IsOneCallWhenItBeginsAndOneWhenItEnds) {
   Rig rig;
   const std::uint64_t before = rig.machine->kernel.calls();
-  ASSERT_TRUE(rig.go(with_urr(session(), {.id = {1}})));
-  EXPECT_EQ(rig.machine->kernel.calls(), before + 1);
-  EXPECT_EQ(rig.finish().size(), 1U);
-  EXPECT_EQ(rig.machine->kernel.calls(), before + 2);
-  EXPECT_EQ(rig.machine->kernel.rules(), 0U);
-}
-
-// Packets that met a PDR may still be using the policer, which the module frees at once.
-TEST(Session, PolicersGoInACallOfTheirOwn) {
-  Rig rig;
-  const std::uint64_t before = rig.machine->kernel.calls();
   ASSERT_TRUE(rig.go(with_urr(with_qer(session(), {.id = {1}, .qfi = 9}), {.id = {1}})));
   EXPECT_EQ(rig.machine->kernel.calls(), before + 1);
   EXPECT_EQ(rig.finish().size(), 1U);
-  EXPECT_EQ(rig.machine->kernel.calls(), before + 3);
-  EXPECT_EQ(rig.machine->kernel.rules(), 0U);
+  EXPECT_EQ(rig.machine->kernel.calls(), before + 2);
+  EXPECT_EQ(rig.rules_left(), 0U);
 }
 
 TEST(Session, UplinkSourceIsChecked) {
@@ -342,7 +331,7 @@ TEST_F(Probing, NoPacketIsUnmatchedOrDoubleDuringUpdates) {
   ASSERT_EQ(readings.size(), 1U);
   EXPECT_EQ(readings[0].octets, (rules::Volume{probes * 10, probes * 10}));
   EXPECT_EQ(readings[0].packets, (rules::Volume{probes, probes}));
-  EXPECT_EQ(rig.machine->kernel.rules(), 0U);
+  EXPECT_EQ(rig.rules_left(), 0U);
 }
 
 TEST_F(Probing, PrecedencesNeverRunOut) {
@@ -385,7 +374,7 @@ TEST(Undo, IsExactWhicheverRequestFails) {
     if (!succeeded) {
       EXPECT_EQ(applied.error().kind, Failure::Kind::NoResources);
       EXPECT_TRUE(applied.error().rule.has_value());
-      EXPECT_EQ(rig.machine->kernel.rules(), rules) << "request " << nth;
+      EXPECT_EQ(rig.rules_left(), rules) << "request " << nth;
       rig.uplink(10);
       rig.downlink(10);
       EXPECT_EQ(rig.machine->take_n6().size(), 1U) << "request " << nth;
@@ -394,7 +383,7 @@ TEST(Undo, IsExactWhicheverRequestFails) {
     }
     rig.now = after;
     EXPECT_EQ(rig.finish().size(), 2U);
-    EXPECT_EQ(rig.machine->kernel.rules(), 0U) << "request " << nth;
+    EXPECT_EQ(rig.rules_left(), 0U) << "request " << nth;
   }
   EXPECT_GE(nth, 7);
 }
@@ -408,7 +397,7 @@ TEST(Undo, AFailedEstablishmentLeavesNothing) {
     rig.machine->kernel.fail = [&](std::uint8_t, bool) { return countdown-- == 0 ? EINVAL : 0; };
     EXPECT_FALSE(rig.apply(nullptr, &rules).has_value());
     rig.machine->kernel.fail = nullptr;
-    EXPECT_EQ(rig.machine->kernel.rules(), 0U);
+    EXPECT_EQ(rig.rules_left(), 0U);
     EXPECT_TRUE(rig.go(rules));
   }
 }
@@ -441,6 +430,133 @@ TEST(Watch, HearsOfEachRequestWithItsRuleItsResultAndItsTime) {
   rules.pdrs[0].precedence = 2;
   ASSERT_TRUE(rig.go(rules));
   EXPECT_TRUE(heard.empty());
+}
+
+// --- QERs outlive their PDRs -----------------------------------------------------------------
+
+constexpr std::uint8_t kDelPdr = 4, kDelQer = 6;
+gtp5g::Settings holding() { return {.qer_hold = std::chrono::hours{1}}; }
+
+rules::SessionRules with_rate() {
+  return with_qer(session(), {.id = {1}, .mbr = rules::BitRate{1000, 1000}, .qfi = 9});
+}
+
+// Packets that met a PDR may still be using the policers of its QER, which the module frees at
+// once.
+TEST(Held, AQerStaysWhenItsPdrsGo) {
+  Rig rig{holding()};
+  ASSERT_TRUE(rig.go(with_rate()));
+  auto other = with_rate();
+  other.qers[0].mbr = rules::BitRate{2000, 2000};
+  ASSERT_TRUE(rig.go(other));  // a QER for the one before
+  (void)rig.finish();
+  EXPECT_EQ(rig.machine->kernel.pdrs(), 0U);
+  EXPECT_EQ(rig.rules_left(), 2U);
+}
+
+TEST(Held, AQerOfAChangeThatWasUndoneStaysAsWell) {
+  Rig rig{holding()};
+  ASSERT_TRUE(rig.go(session()));
+  const std::size_t before = rig.machine->kernel.rules();
+  constexpr std::uint8_t kAddPdr = 1;
+  int pdrs = 0;
+  rig.machine->kernel.fail = [&](std::uint8_t command, bool) {
+    return command == kAddPdr && ++pdrs == 2 ? ENOMEM : 0;
+  };
+  const auto after = with_rate();
+  EXPECT_FALSE(rig.apply(&*rig.now, &after).has_value());
+  EXPECT_EQ(rig.machine->kernel.pdrs(), 2U);
+  EXPECT_EQ(rig.rules_left(), before + 1);
+}
+
+TEST(Held, AWakeUpTakesSomeAndTheNextOneMore) {
+  Rig rig;
+  std::size_t most = 0;
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(rig.go(with_rate()));
+    (void)rig.finish();
+  }
+  for (std::size_t before = rig.machine->kernel.rules(); before > 0;) {
+    const std::size_t now = rig.rules_left();
+    ASSERT_LT(now, before);
+    most = std::max(most, before - now);
+    before = now;
+  }
+  EXPECT_LT(most, 200U);
+}
+
+// Sessions of many QERs that end one after the other, and not a pause for a wake-up.
+TEST(Held, TheyDontPileUp) {
+  Rig rig;
+  auto many = session();
+  for (std::uint32_t id = 1; id <= 100; ++id) many = with_qer(many, {.id = {id}, .qfi = 9});
+  std::size_t most = 0;
+  for (int i = 0; i < 250; ++i) {
+    ASSERT_TRUE(rig.go(many));
+    (void)rig.finish();
+    most = std::max(most, rig.machine->kernel.rules());
+  }
+  EXPECT_LT(most, 20'000U);
+}
+
+TEST(Held, WhatTheKernelRefusesIsTriedAgain) {
+  Rig rig;
+  ASSERT_TRUE(rig.go(with_rate()));
+  (void)rig.finish();
+  rig.machine->kernel.fail = [](std::uint8_t command, bool) {
+    return command == kDelQer ? ENOMEM : 0;
+  };
+  EXPECT_EQ(rig.rules_left(), 1U);
+  rig.machine->kernel.fail = nullptr;
+  EXPECT_EQ(rig.rules_left(), 0U);
+}
+
+TEST(Held, AQerWaitsForAPdrThatTheKernelKept) {
+  Rig rig;
+  ASSERT_TRUE(rig.go(with_rate()));
+  rig.machine->kernel.fail = [](std::uint8_t command, bool) {
+    return command == kDelPdr ? ENOMEM : 0;
+  };
+  const auto plain = session();
+  ASSERT_TRUE(rig.go(plain));
+  EXPECT_EQ(rig.rules_left(), 7U);  // the old PDRs and their QER beside what is new
+  rig.machine->kernel.fail = nullptr;
+  auto other = plain;
+  other.pdrs[0].precedence = 1;
+  ASSERT_TRUE(rig.go(other));
+  EXPECT_EQ(rig.rules_left(), 4U);
+  EXPECT_EQ(rig.counter("gtp5g_held_back"), 0U);
+}
+
+/// Knows when its socket was closed, behind which no packet is under way.
+class WatchedMachine : public Machine {
+ public:
+  void close_socket() override { closed = true; }
+  bool closed = false;
+};
+
+TEST(Held, TheyGoAtTheEndBehindTheSocket) {
+  const auto machine = std::make_shared<WatchedMachine>();
+  auto settings = holding();
+  settings.addresses = {kN3};
+  auto plane = gtp5g::Plane::open(settings, host_of(machine));
+  ASSERT_TRUE(plane) << plane.error();
+  const auto rules = with_rate();
+  auto other = rules;
+  other.pdrs[0].f_teid->teid = {0x12};
+  other.pdrs[0].ue_addresses[0].ipv4 = other.pdrs[1].ue_addresses[0].ipv4 = Ipv4{{10, 60, 0, 2}};
+  ASSERT_TRUE((*plane)->apply({.seid = {1}, .after = &rules}));
+  ASSERT_TRUE((*plane)->apply({.seid = {2}, .after = &other}));
+  ASSERT_TRUE((*plane)->apply({.seid = {2}, .before = &other}));
+  int qers = 0;
+  machine->kernel.fail = [&](std::uint8_t command, bool) {
+    EXPECT_EQ(machine->closed, command == kDelQer);
+    qers += command == kDelQer;
+    return 0;
+  };
+  plane->reset();
+  EXPECT_EQ(qers, 2);
+  EXPECT_EQ(machine->kernel.rules(), 0U);
 }
 
 // --- a kernel that hangs ---------------------------------------------------------------------

@@ -343,7 +343,7 @@ TEST(Qos, WithoutAnMbrNothingIsPoliced) {
 
 TEST(Qos, DeletingAQerLeavesOthersPoliced) {
   // The module switches policing off for all PDRs that have a QER in the same hash bucket.
-  Rig rig{{.hash_size = 64}};
+  Rig rig{{.hash_size = 64, .qer_hold = {}}};
   rig.machine->kernel.now = [] { return TimePoint{}; };
   const auto limited = with_qer(session(), {.id = {1}, .mbr = rules::BitRate{80, 80}});
   ASSERT_TRUE(rig.go(limited));
@@ -356,6 +356,7 @@ TEST(Qos, DeletingAQerLeavesOthersPoliced) {
     const Seid seid{1000 + i};
     ASSERT_TRUE(rig.plane->apply({.seid = seid, .after = &rules}).has_value());
     ASSERT_TRUE(rig.plane->apply({.seid = seid, .before = &rules}).has_value());
+    EXPECT_EQ(rig.rules_left(), 5U);
   }
   EXPECT_EQ(rig.counter("gtp5g_shared_qer_buckets"), 0U);
   EXPECT_EQ(passing(rig, 100), 12U);

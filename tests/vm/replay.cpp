@@ -538,6 +538,7 @@ int run(int argc, char** argv) {
   settings.addresses = {kUpf};
   settings.mtu = 1400;
   settings.hash_size = 256;  // a dump walks all buckets
+  settings.qer_hold = {};    // what is left of a session shows at once
   settings.ue_networks = {Ipv4Prefix{{{10, 60, 0, 0}}, 16}};
   auto plane = gtp5g::Plane::open(
       settings, options->standin ? standin::host_of(std::make_shared<standin::RealMachine>())

@@ -11,6 +11,7 @@
 #include "netlink/gtp5g/events.hpp"
 #include "netlink/gtp5g/flows.hpp"
 #include "netlink/gtp5g/gtpu.hpp"
+#include "netlink/gtp5g/held_qers.hpp"
 #include "netlink/gtp5g/kernel_ids.hpp"
 #include "netlink/gtp5g/limits.hpp"
 #include "netlink/gtp5g/paths.hpp"
@@ -146,6 +147,29 @@ TEST(KernelIds, UrrNumbersAreNeverTheSame) {
   KernelIds ids{1};
   std::set<std::uint32_t> seen;
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(seen.insert(ids.take_urr()).second);
+}
+
+// --- held QERs --------------------------------------------------------------------------------
+
+TEST(HeldQers, ComeOutWhenTheirTimeIsOverOldestFirst) {
+  using namespace std::chrono_literals;
+  const TimePoint begin{100s};
+  const RuleName one{RuleName::Kind::Qer, {1}, 7}, two{RuleName::Kind::Qer, {2}, 7};
+  HeldQers held{1s};
+  EXPECT_EQ(held.next(), std::nullopt);
+  held.add(begin, one);
+  held.add(begin + 1ms, two);
+  held.add(begin + 2ms, one);  // is there already
+  EXPECT_TRUE(held.contains(one));
+  EXPECT_GE(held.next(), begin + 1s);
+  EXPECT_TRUE(held.take_due(begin + 999ms, 10).empty());
+  EXPECT_EQ(held.take_due(begin + 1s, 10), std::vector{one});
+  EXPECT_FALSE(held.contains(one));
+  EXPECT_EQ(held.size(), 1U);
+  held.add(begin + 1s, one);
+  EXPECT_EQ(held.take_due(begin + 10s, 1), std::vector{two});
+  EXPECT_EQ(held.take_due(begin + 10s, 1), std::vector{one});
+  EXPECT_EQ(held.next(), std::nullopt);
 }
 
 // --- flows ------------------------------------------------------------------------------------
