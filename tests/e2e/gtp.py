@@ -4,6 +4,7 @@ import logging
 import select
 import socket
 import struct
+import sys
 import time
 
 logging.getLogger("scapy").setLevel(logging.ERROR)
@@ -31,6 +32,24 @@ def plain(teid, inner):
 
 def echo_request(sequence):
     return struct.pack("!BBHIHBB", 0x32, ECHO_REQUEST, 4, 0, sequence, 0, 0)
+
+
+FLOOD = """
+import socket, sys
+own, *datagrams = sys.argv[1:]
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+out.bind((own, 0))
+datagrams = [((address, int(port)), bytes.fromhex(octets)) for address, port, octets in (one.split("/") for one in datagrams)]
+while True:
+    for to, octets in datagrams:
+        out.sendto(octets, to)
+"""
+
+
+def flood(namespace, own, datagrams):
+    """A process that sends (address, port, octets) in turn, as fast as it can, until it is killed."""
+    words = [f"{address}/{port}/{bytes(octets).hex()}" for address, port, octets in datagrams]
+    return namespace.popen(sys.executable, "-c", FLOOD, own, *words)
 
 
 class Packet:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 
 import daemon
 import gtp
@@ -35,16 +34,6 @@ def test_kill_and_restart_serves_again(upf, topology, smf, gnb, host):
 
 
 RESTARTS = int(os.environ.get("UPF_RESTARTS", "10"))
-FLOOD = """
-import socket, sys
-own, to, *datagrams = sys.argv[1:]
-out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-out.bind((own, 0))
-datagrams = [bytes.fromhex(datagram) for datagram in datagrams]
-while True:
-    for datagram in datagrams:
-        out.sendto(datagram, (to, 2152))
-"""
 
 
 # gNBs go on sending while their UPF restarts. A packet that reached the module between having its socket and having
@@ -54,7 +43,7 @@ def test_it_ends_and_starts_under_traffic(upf, topology, smf, gnb, way):
     datagrams = [gtp.uplink(TEID, gtp.ue_udp(b"all the time"))]
     if way == "SIGTERM":  # a killed process can't see to it that no Echo Request is being answered with its socket
         datagrams.append(gtp.echo_request(7))
-    flood = topology.ran.popen(sys.executable, "-c", FLOOD, net.GNB2, net.UPF, *(octets.hex() for octets in datagrams))
+    flood = gtp.flood(topology.ran, net.GNB2, [(net.UPF, gtp.GTPU_PORT, octets) for octets in datagrams])
     try:
         for _ in range(RESTARTS):
             establish(smf)
