@@ -1,4 +1,4 @@
-"""What the real gtp5g holds, read past the daemon: generic netlink dumps, and the kernel's log."""
+"""What the real gtp5g holds, read and changed past the daemon by generic netlink; and the kernel's log."""
 
 import os
 import re
@@ -7,7 +7,9 @@ import struct
 
 NETLINK_GENERIC, GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 16, 16, 3
 REQUEST_DUMP, NLMSG_ERROR, NLMSG_DONE = 0x301, 2, 3
-# Command, and the attribute that holds the SEID.
+REQUEST_ACK, REPLACE, EXCL, NESTED = 5, 0x100, 0x200, 0x8000
+ADD_PDR, ADD_FAR, DEL_PDR = 1, 2, 4
+# Command, and the attribute that holds the SEID; 3 is the ID of each.
 DUMPS = {"pdr": (7, 11), "far": (8, 7), "qer": (9, 13), "urr": (14, 8)}
 
 BROKEN = re.compile(r"BUG|Oops|WARNING:|Call Trace|general protection|blocked for more|refcount|NULL pointer")
@@ -21,6 +23,10 @@ def _attributes(octets):
             return
         yield kind & 0x3fff, octets[at + 4:at + length]
         at += (length + 3) & ~3
+
+
+def _attribute(number, octets):
+    return struct.pack("HH", len(octets) + 4, number) + octets + bytes(-len(octets) % 4)
 
 
 def _messages(octets):
@@ -40,8 +46,7 @@ class Gtp5g:
         self.socket.bind((0, 0))
         self.socket.settimeout(10)
         name = b"gtp5g\0"
-        attribute = struct.pack("HH", 4 + len(name), 2) + name + bytes(-len(name) % 4)
-        self._send(GENL_ID_CTRL, 1, CTRL_CMD_GETFAMILY, attribute)
+        self._send(GENL_ID_CTRL, 1, CTRL_CMD_GETFAMILY, _attribute(2, name))
         [(kind, body)] = _messages(self.socket.recv(65536))
         assert kind != NLMSG_ERROR, "the module gtp5g isn't loaded"
         self.family = struct.unpack("H", dict(_attributes(body[4:]))[1])[0]
@@ -73,6 +78,40 @@ class Gtp5g:
 
     def counts(self):
         return {what: len(self.rules(what)) for what in DUMPS}
+
+
+class Meddler(Gtp5g):
+    """Changes the module's rules as no UPF should."""
+
+    DROP = _attribute(4, struct.pack("H", 1))
+
+    def __init__(self, namespace, link):
+        super().__init__(namespace)
+        with namespace.inside():
+            self.link = _attribute(1, struct.pack("I", socket.if_nametoindex(link)))
+
+    def _run(self, command, what, seid, identity, flags=0, more=b""):
+        owner = _attribute(DUMPS[what][1], struct.pack("Q", seid))
+        self._send(self.family, REQUEST_ACK | flags, command, self.link + _attribute(3, identity) + owner + more)
+        [(kind, body)] = _messages(self.socket.recv(65536))
+        assert (kind, struct.unpack_from("i", body)[0]) == (NLMSG_ERROR, 0), f"the module refused command {command}"
+
+    def lose_a_pdr(self):
+        seid, rule = self.rules("pdr")[0]
+        self._run(DEL_PDR, "pdr", seid, dict(_attributes(rule))[3])
+
+    def drop_everywhere(self):
+        for seid, rule in self.rules("far"):
+            self._run(ADD_FAR, "far", seid, dict(_attributes(rule))[3], REPLACE, self.DROP)
+
+    def leave_strays(self):
+        """A FAR and a PDR of a session that nobody has."""
+        address = socket.inet_aton("10.200.3.1")
+        tunnel = _attribute(2 | NESTED, _attribute(1, struct.pack("I", 0x999)) + _attribute(2, address))
+        self._run(ADD_FAR, "far", 0x5EED, struct.pack("I", 7), EXCL, self.DROP)
+        self._run(ADD_PDR, "pdr", 0x5EED, struct.pack("H", 7), EXCL,
+                  _attribute(4, struct.pack("I", 1)) + _attribute(5 | NESTED, _attribute(4, b"\0") + tunnel)
+                  + _attribute(6, b"\0") + _attribute(7, struct.pack("I", 7)) + _attribute(8, address) + _attribute(9, b"/\0"))
 
 
 class Log:

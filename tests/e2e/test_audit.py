@@ -1,14 +1,12 @@
 """The audit: what the data plane holds, compared with what the SMFs asked for."""
 
 import json
-import pathlib
 
+import kernel
 import n4
 import net
 import pytest
 from test_operator import METRICS, operated, traffic, ue_of, upf, value  # noqa: F401 (fixtures)
-
-MEDDLER = pathlib.Path(__file__).with_name("gtp5g_rules.py")
 
 
 def establish(smf, number):
@@ -43,12 +41,10 @@ def test_rules_that_change_behind_our_back_are_found_and_mended(operated, smf, g
         pytest.skip("only the kernel module's rules can be changed by others")
     for number in range(2):
         establish(smf, number)
+    meddler = kernel.Meddler(operated.topology.upf, "upfgtp")
+    before = meddler.counts()
 
-    def meddle(*words):
-        return operated.topology.upf.run("/usr/bin/python3", MEDDLER, "upfgtp", *words)
-
-    before = sorted(line.split()[0] for line in meddle("list").splitlines())
-    meddle("lose", "pdr")
+    meddler.lose_a_pdr()
     found = audit(operated, code=1)
     assert [drift["kind"] for drift in found["drifts"]] == ["missing"], found
     found = audit(operated, "--repair")
@@ -56,17 +52,18 @@ def test_rules_that_change_behind_our_back_are_found_and_mended(operated, smf, g
     traffic(gnb, host, 0)
     traffic(gnb, host, 1)
 
-    meddle("drop")
+    meddler.drop_everywhere()
     found = audit(operated, "--repair")
     assert found["drift"]["different"] == found["repaired"] >= 4, found
     traffic(gnb, host, 0)
     traffic(gnb, host, 1)
 
-    meddle("stray")
+    meddler.leave_strays()
     found = audit(operated, code=1)
     assert sorted(drift["kind"] for drift in found["drifts"]) == ["foreign", "foreign"], found
     found = audit(operated, "--repair")
     assert found["drift"]["foreign"] == found["repaired"] == 2, found
     assert audit(operated)["drifts"] == []
-    assert sorted(line.split()[0] for line in meddle("list").splitlines()) == before
+    assert meddler.counts() == before
+    meddler.close()
     assert "missing in the data plane" in operated.log()
