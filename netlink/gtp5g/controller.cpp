@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "netlink/gtp5g/requests.hpp"
@@ -24,6 +25,7 @@ namespace {
 constexpr std::size_t kReceiveBuffer = 65536;
 constexpr std::size_t kMostPdrNames = 4 * kMostKernelPdrs;
 constexpr std::size_t kManyHeld = 16384;
+constexpr std::chrono::milliseconds kWalk{1};
 
 Kind kind_of(int error) {
   if (error == ENOMEM || error == ENOBUFS) return Kind::NoResources;
@@ -58,6 +60,11 @@ bool buffers(const rules::SessionRules& rules) {
   return std::ranges::any_of(rules.fars, [](const rules::Far& far) { return far.action.buffer; });
 }
 
+bool ends_quota(const Op& op) {
+  const auto* urr = std::get_if<DeleteUrr>(&op);
+  return urr != nullptr && urr->key.role == UrrKey::Role::Quota;
+}
+
 }  // namespace
 
 Controller::Controller(Settings settings, Parts parts)
@@ -84,6 +91,8 @@ Controller::~Controller() {
     kept->push_back(std::move(parts_.gtpu));
     return;
   }
+  for (auto& [seid, session] : sessions_) end_quotas(seid, session);
+  std::this_thread::sleep_for(kWalk);
   for (auto& [seid, session] : sessions_) {
     (void)send(seid, make_plan(seid, session.installed, {}, ids_).remove);
   }
@@ -295,23 +304,36 @@ void Controller::settle_undo(Session& session, const Step& step, const std::vect
   }
 }
 
-/// All but the deletions of QERs, which are held back; refused (EBUSY) if a PDR stays that may use
-/// them.
+/// Runs those of the requests.
+bool Controller::send_some(Seid seid, const std::vector<Op>& ops,
+                           const std::vector<std::size_t>& which,
+                           std::vector<netlink::Answer>& answers) {
+  if (which.empty()) return true;
+  std::vector<netlink::GenlRequest> requests;
+  requests.reserve(which.size());
+  for (const std::size_t i : which) requests.push_back(to_request(target_, seid, ops[i]));
+  auto part = parts_.socket->transact(requests);
+  if (!part) return false;
+  for (std::size_t i = 0; i < which.size(); ++i) answers[which[i]] = std::move((*part)[i]);
+  return true;
+}
+
+/// The packet that uses a quota up walks a list of PDRs whose entries are freed at once when their
+/// PDR goes. So the quota goes first, and a walk that has begun gets more time than it takes.
+///
+/// Deletions of QERs are held back; refused (EBUSY) if a PDR stays that may use them.
 std::optional<std::vector<netlink::Answer>> Controller::send(Seid seid,
                                                              const std::vector<Op>& ops) {
   std::vector<netlink::Answer> answers(ops.size());
-  std::vector<netlink::GenlRequest> requests;
-  std::vector<std::size_t> sent;
+  std::vector<std::size_t> quotas;
+  std::vector<std::size_t> others;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (std::holds_alternative<DeleteQer>(ops[i])) continue;
-    requests.push_back(to_request(target_, seid, ops[i]));
-    sent.push_back(i);
+    (ends_quota(ops[i]) ? quotas : others).push_back(i);
   }
-  if (!requests.empty()) {
-    auto part = parts_.socket->transact(requests);
-    if (!part) return std::nullopt;
-    for (std::size_t i = 0; i < sent.size(); ++i) answers[sent[i]] = std::move((*part)[i]);
-  }
+  if (!send_some(seid, ops, quotas, answers)) return std::nullopt;
+  if (!quotas.empty()) std::this_thread::sleep_for(kWalk);
+  if (!send_some(seid, ops, others, answers)) return std::nullopt;
   bool free = true;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const bool stays = answers[i].error != 0 && answers[i].error != ENOENT;
@@ -326,6 +348,18 @@ std::optional<std::vector<netlink::Answer>> Controller::send(Seid seid,
   }
   if (!unused.empty()) hold(unused);
   return answers;
+}
+
+/// Before all sessions end: the wait is one for all.
+void Controller::end_quotas(Seid seid, Session& session) {
+  std::vector<netlink::GenlRequest> requests;
+  std::erase_if(session.installed.urrs, [&](const auto& urr) {
+    const DeleteUrr op{urr.second.id, urr.first};
+    if (!ends_quota(op)) return false;
+    requests.push_back(to_request(target_, seid, op));
+    return true;
+  });
+  if (!requests.empty()) (void)parts_.socket->transact(requests);
 }
 
 void Controller::hold(std::span<const RuleName> qers) {

@@ -139,6 +139,10 @@ class Controller {
                                                              const std::vector<UrrId>& query);
   [[nodiscard]] std::optional<std::vector<netlink::Answer>> send(Seid seid,
                                                                  const std::vector<Op>& ops);
+  [[nodiscard]] bool send_some(Seid seid, const std::vector<Op>& ops,
+                               const std::vector<std::size_t>& which,
+                               std::vector<netlink::Answer>& answers);
+  void end_quotas(Seid seid, Session& session);
   void hold(std::span<const RuleName> qers);
   void delete_held(std::size_t most);
   [[nodiscard]] std::vector<RuleName> delete_qers(std::vector<RuleName> qers);

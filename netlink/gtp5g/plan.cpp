@@ -266,7 +266,8 @@ std::vector<Op> undo_of(const std::vector<Op>& done) {
   for (const Op& op : std::views::reverse(done)) {
     if (const auto* far = std::get_if<CreateFar>(&op)) undo.emplace_back(DeleteFar{far->id});
     if (const auto* qer = std::get_if<CreateQer>(&op)) undo.emplace_back(DeleteQer{qer->id});
-    if (const auto* urr = std::get_if<CreateUrr>(&op)) undo.emplace_back(DeleteUrr{urr->id, {}});
+    if (const auto* urr = std::get_if<CreateUrr>(&op))
+      undo.emplace_back(DeleteUrr{urr->id, {.role = urr->role}});
   }
   return undo;
 }

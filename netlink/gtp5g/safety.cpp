@@ -69,7 +69,7 @@ std::string_view describe(Hazard hazard) {
     case Hazard::UrrWithoutTrigger:
       return "a URR without a trigger";
     case Hazard::DeletedWhileInUse:
-      return "deletion of a rule that a PDR uses";
+      return "deletion of a FAR or QER that a PDR uses";
     case Hazard::DanglingReference:
       return "a PDR that names a rule that isn't there";
     case Hazard::SeveralFilters:
@@ -189,11 +189,10 @@ std::optional<Hazard> KernelMirror::check(const Parsed& request, const Session& 
       return used([&](const Users& u) { return u.far == request.id; });
     case Command::DelQer:
       return used([&](const Users& u) { return u.qers.contains(request.id); });
-    case Command::DelUrr:
-      return used([&](const Users& u) { return u.urrs.contains(request.id); });
     case Command::GetMultiReports:
       return check_multi_reports(request, session);
     case Command::DelPdr:
+    case Command::DelUrr:  // PDRs look it up by number
     case Command::DelBar:
     case Command::GetPdr:
     case Command::GetFar:

@@ -436,7 +436,7 @@ def end_markers_where_there_is_none_to_send(w):
     w.end(session)
 
 
-@case  # "deletion of a rule that a PDR uses"; cases.md 9, 10
+@case  # "deletion of a FAR or QER that a PDR uses"; cases.md 9, 10
 def removal_of_rules_that_are_in_use(w):
     session = w.establish(n4.qer(1), n4.urr(1, threshold=1 << 40), qers=[1], urrs=[1])
     session.modify(remove("far", 1), expect=n4.RULE_FAILURE)

@@ -361,7 +361,13 @@ void Kernel::erase_pdr(const Id& id) {
 int Kernel::remove_pdr(const Request& request) {
   const Id id{request.attributes.get(U64{11}).value_or(0),
               request.attributes.get(U16{3}).value_or(0)};
-  if (!pdrs_.contains(id)) return ENOENT;
+  const auto at = pdrs_.find(id);
+  if (at == pdrs_.end()) return ENOENT;
+  for (const std::uint32_t number : at->second.urrs) {
+    if (const auto urr = urrs_.find({id.first, number}); urr != urrs_.end()) {
+      urr->second.lost_pdr = true;
+    }
+  }
   erase_pdr(id);
   return 0;
 }
@@ -534,10 +540,16 @@ int Kernel::remove_urr(const Request& request, std::vector<wire::Octets>& data) 
               request.attributes.get(U32{3}).value_or(0)};
   const auto at = urrs_.find(id);
   if (at == urrs_.end()) return ENOENT;
-  if (used(id.first, [&](const Pdr& pdr) { return contains(pdr.urrs, id.second); })) {
-    trap("a URR was deleted before the PDRs that use it");
-  }
   Urr& urr = at->second;
+  const bool is_used =
+      used(id.first, [&](const Pdr& pdr) { return contains(pdr.urrs, id.second); });
+  const bool is_quota = (urr.trigger & kVolqu) != 0;
+  if (is_used && !is_quota) {
+    trap("a URR was deleted before the PDRs that use it: what they count is lost");
+  }
+  if (!is_used && is_quota && urr.lost_pdr) {
+    trap("a quota went after its PDRs: the packet that uses it up may be at their entries");
+  }
   Message message{data.emplace_back(), kFamily, 0, sequence_of(request.raw)};
   message.genl(kFamily & 0xffU, 0);
   message.octets(usage(id, urr, urr.period_count[urr.active], 0));

@@ -223,13 +223,12 @@ TEST_F(Safety, UrrWithoutTrigger) { EXPECT_EQ(verdict(add_urr(0)), Hazard::UrrWi
 TEST_F(Safety, DeletedWhileInUse) {
   install_pdr();
   const std::vector<GenlRequest> rules{remove(Command::DelFar, far::kId, far::kSeid),
-                                       remove(Command::DelQer, qer::kId, qer::kSeid),
-                                       remove(Command::DelUrr, urr::kId, urr::kSeid)};
+                                       remove(Command::DelQer, qer::kId, qer::kSeid)};
   for (const GenlRequest& rule : rules) EXPECT_EQ(verdict(rule), Hazard::DeletedWhileInUse);
   GenlRequest del_pdr = begin(Command::DelPdr);
   del_pdr.put(pdr::kId, 1);
   del_pdr.put(pdr::kSeid, 7);
-  std::vector<GenlRequest> in_order{del_pdr};
+  std::vector<GenlRequest> in_order{remove(Command::DelUrr, urr::kId, urr::kSeid), del_pdr};
   in_order.insert(in_order.end(), rules.begin(), rules.end());
   EXPECT_EQ(mirror.check(in_order), std::nullopt);
   for (const GenlRequest& request : in_order) mirror.settle(request, 0);
