@@ -31,6 +31,21 @@ auto inner_of(Outer& outer, const Key& key) -> decltype(&outer.begin()->second) 
 
 }  // namespace
 
+std::string_view dnn_of(const Session& session) {
+  if (!session.labels.dnn.empty()) return session.labels.dnn;
+  for (const auto& pdr : session.rules.pdrs) {
+    if (pdr.source_interface == rules::Interface::Core && !pdr.network_instance.empty()) {
+      return pdr.network_instance;
+    }
+  }
+  for (const auto& far : session.rules.fars) {
+    if (far.forwarding && far.forwarding->destination == rules::Interface::Core) {
+      return far.forwarding->network_instance;
+    }
+  }
+  return {};
+}
+
 struct Store::Keys {
   std::vector<std::pair<std::string, Ipv4>> ue_ipv4{};
   std::vector<std::pair<std::string, Ipv6Prefix>> ue_ipv6{};
@@ -140,12 +155,18 @@ std::optional<Head> Store::head(Seid seid) const {
 
 std::size_t Store::size_of(const std::string& owner) const {
   const auto at = by_owner_.find(owner);
-  return at == by_owner_.end() ? 0 : at->second.size();
+  return at == by_owner_.end() ? 0 : at->second.seids.size();
 }
 
 std::vector<Seid> Store::of_owner(const std::string& owner) const {
   const auto at = by_owner_.find(owner);
-  return at == by_owner_.end() ? std::vector<Seid>{} : at->second;
+  return at == by_owner_.end() ? std::vector<Seid>{} : at->second.seids;
+}
+
+std::map<std::string, std::size_t> Store::dnns_of(const std::string& owner) const {
+  const auto at = by_owner_.find(owner);
+  if (at == by_owner_.end()) return {};
+  return {at->second.dnns.begin(), at->second.dnns.end()};
 }
 
 std::vector<Seid> Store::all() const {
@@ -231,14 +252,14 @@ void Store::put(const Session& session) {
       unindex(old, session.seid);
       index(keys, session.seid);
     }
-    if (before.owner != session.owner) {
-      leave(before.owner, *record);
-      join(session.owner, session.seid, *record);
+    if (before.owner != session.owner || dnn_of(before) != dnn_of(session)) {
+      leave(before, *record);
+      join(session, *record);
     }
     return pack(session, *record);
   }
   Record record;
-  join(session.owner, session.seid, record);
+  join(session, record);
   index(keys, session.seid);
   pack(session, record);
   records_.insert(session.seid, std::move(record));
@@ -249,7 +270,7 @@ void Store::erase(Seid seid) {
   if (record == nullptr) return;
   const Session session = unpack(seid, *record);
   unindex(Keys{session.rules}, seid);
-  leave(session.owner, *record);
+  leave(session, *record);
   origins_.erase(seid);
   records_.erase(seid);
 }
@@ -266,10 +287,10 @@ void Store::move(Seid seid, std::string owner, pfcp::FSeid cp) {
   Record* const record = records_.find(seid);
   UPF_ASSERT(record != nullptr);
   Session session = unpack(seid, *record);
-  leave(session.owner, *record);
+  leave(session, *record);
   session.owner = std::move(owner);
   session.cp = cp;
-  join(session.owner, seid, *record);
+  join(session, *record);
   pack(session, *record);
 }
 
@@ -314,21 +335,23 @@ void Store::unindex_remote(const IpAddress& peer, Teid teid, Seid seid) {
   if (theirs.empty()) by_remote_.erase(peer);
 }
 
-void Store::join(const std::string& owner, Seid seid, Record& record) {
-  std::vector<Seid>& theirs = by_owner_[owner];
-  record.place = static_cast<std::uint32_t>(theirs.size());
-  theirs.push_back(seid);
+void Store::join(const Session& session, Record& record) {
+  auto& [seids, dnns] = by_owner_[session.owner];
+  record.place = static_cast<std::uint32_t>(seids.size());
+  seids.push_back(session.seid);
+  ++dnns[std::string{dnn_of(session)}];
 }
 
 /// The last one takes its place.
-void Store::leave(const std::string& owner, const Record& record) {
-  const auto at = by_owner_.find(owner);
-  std::vector<Seid>& theirs = at->second;
-  if (Record* const last = records_.find(theirs.back()); last != nullptr)
-    last->place = record.place;
-  theirs[record.place] = theirs.back();
-  theirs.pop_back();
-  if (theirs.empty()) by_owner_.erase(at);
+void Store::leave(const Session& session, const Record& record) {
+  const auto at = by_owner_.find(session.owner);
+  auto& [seids, dnns] = at->second;
+  if (Record* const last = records_.find(seids.back()); last != nullptr) last->place = record.place;
+  seids[record.place] = seids.back();
+  seids.pop_back();
+  const auto dnn = dnns.find(dnn_of(session));
+  if (--dnn->second == 0) dnns.erase(dnn);
+  if (seids.empty()) by_owner_.erase(at);
 }
 
 }  // namespace upf::session

@@ -71,7 +71,7 @@ def test_scrape_and_query(operated, crowd, smf, gnb, host, plane):
     assert value(metrics, f'kupf_gtpu_path_tunnels{{peer="{net.GNB1}"}}') == CROWD
     for direction in ("uplink", "downlink"):
         assert value(metrics, f'kupf_gtpu_packets_total{{direction="{direction}"}}') >= CROWD
-        assert value(metrics, f'kupf_gtpu_octets_total{{direction="{direction}"}}') >= 28 * CROWD
+        assert value(metrics, f'kupf_gtpu_bytes_total{{direction="{direction}"}}') >= 28 * CROWD
     if plane != "userspace":
         assert value(metrics, "kupf_kernel_requests_total") >= 4 * CROWD
         assert value(metrics, "kupf_kernel_errors_total") == 0

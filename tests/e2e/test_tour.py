@@ -123,7 +123,7 @@ def test_scrape(tour):
         f'kupf_association_sessions{{peer="{net.SMF1}"}}': SESSIONS,
         'kupf_rules{kind="pdr"}': 2 * SESSIONS,
         'kupf_rules{kind="urr"}': SESSIONS,
-        'kupf_network_sessions{network="internet"}': SESSIONS,
+        f'kupf_dnn_sessions{{peer="{net.SMF1}",dnn="internet"}}': SESSIONS,
         f'kupf_pfcp_messages_total{{direction="in",type="session_establishment_request",peer="{net.SMF1}"}}': SESSIONS,
         'kupf_pfcp_answers_total{direction="out",type="session_establishment_response",cause="request_accepted"}': SESSIONS,
         'kupf_pfcp_discarded_total{reason="malformed"}': 0,
@@ -140,7 +140,7 @@ def test_scrape(tour):
         assert value(metrics, name) == SESSIONS, name
     for way in ("uplink", "downlink"):
         assert value(metrics, f'kupf_gtpu_packets_total{{direction="{way}"}}') >= SESSIONS
-        assert value(metrics, f'kupf_gtpu_octets_total{{direction="{way}"}}') >= 30 * SESSIONS
+        assert value(metrics, f'kupf_gtpu_bytes_total{{direction="{way}"}}') >= 30 * SESSIONS
     for role in ("n3", "n6"):
         assert value(metrics, f'kupf_interface_packets_total{{role="{role}",direction="in"}}') >= SESSIONS, role
     # The gNB answered an Echo Request; how soon is this machine's affair.

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -69,6 +71,10 @@ struct Session {
   bool operator==(const Session&) const = default;
 };
 
+/// The data network's name: what the SMF calls it (APN/DNN), else the Network Instance of the way
+/// there, else "".
+[[nodiscard]] std::string_view dnn_of(const Session& session);
+
 /// What a session says of its CP function.
 struct Head {
   std::string owner{};
@@ -101,6 +107,8 @@ class Store {
   [[nodiscard]] bool contains(Seid seid) const { return records_.contains(seid); }
   [[nodiscard]] std::size_t size() const { return records_.size(); }
   [[nodiscard]] std::size_t size_of(const std::string& owner) const;
+  /// How many of an owner's sessions are to which DNN (dnn_of).
+  [[nodiscard]] std::map<std::string, std::size_t> dnns_of(const std::string& owner) const;
   [[nodiscard]] std::vector<Seid> of_owner(const std::string& owner) const;
   [[nodiscard]] std::vector<Seid> all() const;
   /// Those of an owner whose CP F-SEID has this address (Session Set Deletion, SMF sets).
@@ -142,6 +150,10 @@ class Store {
     decltype(Session::sources) sources{};
     decltype(Session::endpoints) endpoints{};
   };
+  struct Owned {
+    std::vector<Seid> seids{};
+    std::map<std::string, std::size_t, std::less<>> dnns{};  ///< how many are to each
+  };
   /// Under what else than its SEID a session is found.
   struct Keys;
 
@@ -151,13 +163,13 @@ class Store {
   void index(const Keys& keys, Seid seid);
   void unindex(const Keys& keys, Seid seid);
   void unindex_remote(const IpAddress& peer, Teid teid, Seid seid);
-  void join(const std::string& owner, Seid seid, Record& record);
-  void leave(const std::string& owner, const Record& record);
+  void join(const Session& session, Record& record);
+  void leave(const Session& session, const Record& record);
 
   FlatIndex<Seid, Record> records_{};
   std::unordered_map<Seid, Origins> origins_{};
   std::vector<std::uint8_t> scratch_{};
-  std::unordered_map<std::string, std::vector<Seid>> by_owner_{};
+  std::unordered_map<std::string, Owned> by_owner_{};
   std::map<std::string, FlatIndex<Ipv4, Seid>> by_ue_ipv4_{};  ///< by Network Instance
   std::map<std::pair<std::string, Ipv6Prefix>, Seid> by_ue_ipv6_{};
   std::map<IpAddress, FlatIndex<Teid, Seid>> by_remote_{};

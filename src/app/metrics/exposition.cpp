@@ -21,7 +21,8 @@ const Family& family_of(std::string_view name) {
   return *found;
 }
 
-/// Label values may hold anything (a Node ID is a peer's choice).
+/// Label values may hold anything (a Node ID is a peer's choice), but one that isn't UTF-8 costs
+/// the whole scrape: what isn't printable ASCII comes as \xNN.
 void put_escaped(std::string& out, std::string_view value) {
   for (const char c : value) {
     if (c == '\\' || c == '"') {
@@ -29,6 +30,8 @@ void put_escaped(std::string& out, std::string_view value) {
       out += c;
     } else if (c == '\n') {
       out += "\\n";
+    } else if (c < ' ' || c > '~') {
+      out += fmt::format("\\\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       out += c;
     }
@@ -59,6 +62,12 @@ std::string sample(std::string_view name, const std::string& labels, const std::
 }
 
 }  // namespace
+
+std::string_view LabelValues::label_of(const std::string& value) {
+  auto at = known_.find(value);
+  if (at == known_.end() && known_.size() < most_) at = known_.insert(value).first;
+  return at == known_.end() ? "other" : std::string_view{*at};
+}
 
 void Histogram::observe(double seconds) {
   const auto bound = std::ranges::lower_bound(kBounds, seconds);
@@ -111,10 +120,11 @@ std::string Exposition::text() const {
 }
 
 std::string reference() {
-  std::string text = "| metric | kind | labels | meaning |\n|---|---|---|---|\n";
+  const auto or_dash = [](std::string_view text) { return text.empty() ? "–" : text; };
+  std::string text = "| metric | kind | unit | labels | meaning |\n|---|---|---|---|---|\n";
   for (const Family& family : catalog()) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", family.name, name_of(family.kind),
-                        family.labels.empty() ? "–" : family.labels, family.help);
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", family.name, name_of(family.kind),
+                        or_dash(family.unit), or_dash(family.labels), family.help);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ enum class Kind : std::uint8_t { Counter, Gauge, Histogram };
 struct Family {
   std::string_view name{};
   Kind kind{};
+  std::string_view unit{};    ///< of its values: "seconds", "packets"
   std::string_view labels{};  ///< their names, for the page: "type, peer"
   std::string_view help{};
 };
@@ -48,6 +50,18 @@ class Histogram {
 };
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+/// Label values that peers choose: the first so many as they are, whatever else as "other". None is
+/// forgotten, so a database never has more series than that of one run.
+class LabelValues {
+ public:
+  explicit LabelValues(std::size_t most) : most_(most) {}
+  std::string_view label_of(const std::string& value);
+
+ private:
+  std::size_t most_;
+  std::set<std::string> known_{};
+};
 
 /// One scrape's answer.
 class Exposition {

@@ -90,7 +90,7 @@ void expose_interfaces(const config::Config& config, Exposition& to) {
                           {"role", role->second},
                           {"direction", way == 0 ? "in" : "out"}};
       to.add("kupf_interface_packets_total", labels, counts.packets[way]);
-      to.add("kupf_interface_octets_total", labels, counts.octets[way]);
+      to.add("kupf_interface_bytes_total", labels, counts.octets[way]);
       to.add("kupf_interface_drops_total", labels, counts.drops[way]);
     }
   }

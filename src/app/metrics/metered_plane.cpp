@@ -1,15 +1,10 @@
 #include "src/app/metrics/metered_plane.hpp"
 
-#include <algorithm>
-
 #include "src/app/metrics/interfaces.hpp"
 #include "upf/base/clock.hpp"
 
 namespace upf::app::metrics {
 namespace {
-
-/// Network instances are the SMF's choice: so many by name, the rest as "other".
-constexpr std::size_t kNetworks = 64;
 
 std::string_view name_of(dataplane::Failure::Kind kind) {
   switch (kind) {
@@ -45,20 +40,6 @@ struct EventName {
 double seconds(MeteredPlane::Time time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
-
-std::string_view network_of(const rules::SessionRules& rules) {
-  for (const auto& pdr : rules.pdrs) {
-    if (pdr.source_interface == rules::Interface::Core && !pdr.network_instance.empty()) {
-      return pdr.network_instance;
-    }
-  }
-  for (const auto& far : rules.fars) {
-    if (far.forwarding && far.forwarding->destination == rules::Interface::Core) {
-      return far.forwarding->network_instance;
-    }
-  }
-  return {};
-}
 
 Result<dataplane::Applied, dataplane::Failure> MeteredPlane::apply(
     const dataplane::Change& change) {
@@ -116,23 +97,9 @@ void MeteredPlane::count_rules(const rules::SessionRules& rules, int sign) {
   }
 }
 
-void MeteredPlane::count_network(std::string_view network, int sign) {
-  auto at = networks_.find(network);
-  if (at == networks_.end()) {
-    if (networks_.size() >= kNetworks) network = "other";
-    at = networks_.try_emplace(std::string{network}).first;
-  }
-  at->second += sign;
-  if (at->second == 0) networks_.erase(at);
-}
-
 void MeteredPlane::count_change(const dataplane::Change& change) {
   if (change.before != nullptr) count_rules(*change.before, -1);
   if (change.after != nullptr) count_rules(*change.after, +1);
-  const bool stays = change.before != nullptr && change.after != nullptr &&
-                     network_of(*change.before) == network_of(*change.after);
-  if (change.before != nullptr && !stays) count_network(network_of(*change.before), -1);
-  if (change.after != nullptr && !stays) count_network(network_of(*change.after), +1);
   if (change.before == nullptr && change.after != nullptr) {
     ++totals_.established;
     ++totals_.sessions;
@@ -146,9 +113,6 @@ void MeteredPlane::expose(Exposition& to) const {
   constexpr std::string_view kKinds[] = {"pdr", "far", "qer", "urr", "bar"};
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     to.add("kupf_rules", {{"kind", std::string{kKinds[i]}}}, static_cast<double>(rules_[i]));
-  }
-  for (const auto& [network, count] : networks_) {
-    to.add("kupf_network_sessions", {{"network", network}}, static_cast<double>(count));
   }
   to.add("kupf_sessions", static_cast<double>(totals_.sessions));
   to.add("kupf_sessions_established_total", static_cast<double>(totals_.established));

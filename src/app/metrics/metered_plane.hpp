@@ -76,7 +76,6 @@ class MeteredPlane final : public dataplane::DataPlane {
   };
   void count_change(const dataplane::Change& change);
   void count_rules(const rules::SessionRules& rules, int sign);
-  void count_network(std::string_view network, int sign);
 
   std::unique_ptr<dataplane::DataPlane> inner_;
   std::string device_;
@@ -86,11 +85,7 @@ class MeteredPlane final : public dataplane::DataPlane {
   Time time_in_calls_{};
   std::map<std::string_view, std::uint64_t> events_{};
   std::array<std::int64_t, 5> rules_{};  ///< PDR, FAR, QER, URR, BAR
-  std::map<std::string, std::int64_t, std::less<>> networks_{};
   Totals totals_{};
 };
-
-/// The sessions' way to the data network: the network instance of the rules' Core side, or "".
-[[nodiscard]] std::string_view network_of(const rules::SessionRules& rules);
 
 }  // namespace upf::app::metrics

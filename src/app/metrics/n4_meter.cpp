@@ -175,7 +175,7 @@ void N4Meter::expose(Exposition& to) const {
   expose_peer(to, "other", others_);
   for (const auto& [peer, counts] : peers_) expose_peer(to, to_string(peer), counts);
   for (const Direction direction : {Direction::In, Direction::Out}) {
-    to.add("kupf_pfcp_octets_total", {{"direction", std::string{text_of(direction)}}},
+    to.add("kupf_pfcp_bytes_total", {{"direction", std::string{text_of(direction)}}},
            static_cast<double>(octets_[static_cast<std::size_t>(direction)]));
   }
   to.add("kupf_pfcp_malformed_total", static_cast<double>(malformed_));

@@ -209,7 +209,7 @@ http::Reply Api::page(const http::Call&, const std::string&) {
 }
 
 http::Reply Api::metrics(const http::Call&, const std::string&) {
-  return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(scene_)};
+  return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(scene_, session_labels_)};
 }
 
 http::Reply Api::openapi(const http::Call&, const std::string&) {

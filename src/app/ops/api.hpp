@@ -92,6 +92,7 @@ class Api {
   http::Reply stop_following(const http::Call& call, const std::string& id);
 
   Scene scene_;
+  SessionLabels session_labels_{};
   Actions actions_;
   Follower& follower_;
 };

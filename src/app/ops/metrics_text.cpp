@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <span>
 
 #include "src/app/metrics/interfaces.hpp"
@@ -26,11 +27,11 @@ struct CounterRow {
 constexpr CounterRow kPlaneRows[] = {
     {"uplink_packets", "kupf_gtpu_packets_total", "direction", "uplink"},
     {"downlink_packets", "kupf_gtpu_packets_total", "direction", "downlink"},
-    {"uplink_octets", "kupf_gtpu_octets_total", "direction", "uplink"},
-    {"downlink_octets", "kupf_gtpu_octets_total", "direction", "downlink"},
+    {"uplink_octets", "kupf_gtpu_bytes_total", "direction", "uplink"},
+    {"downlink_octets", "kupf_gtpu_bytes_total", "direction", "downlink"},
     {"dropped_packets", "kupf_gtpu_drops_total", "reason", ""},
     {"waiting_packets", "kupf_waiting_packets", "", ""},
-    {"waiting_octets", "kupf_waiting_octets", "", ""},
+    {"waiting_octets", "kupf_waiting_bytes", "", ""},
     {"buffered_packets", "kupf_buffered_packets_total", "what", "buffered"},
     {"buffered_packets_sent", "kupf_buffered_packets_total", "what", "sent"},
     {"end_markers_sent", "kupf_end_markers_total", "what", "sent"},
@@ -110,6 +111,21 @@ void expose_associations(const Scene& scene, Exposition& to) {
   }
 }
 
+void expose_sessions(const Scene& scene, SessionLabels& known, Exposition& to) {
+  for (const auto& dnn : scene.config.dnn_list) known.dnns.label_of(dnn.dnn);  // before all others
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> counts;
+  for (const auto& [node, association] : scene.control.associations().all()) {
+    const std::string_view peer = known.peers.label_of(to_string(association.peer.ip));
+    for (const auto& [dnn, count] : scene.control.sessions().dnns_of(owner_octets(node))) {
+      counts[{peer, known.dnns.label_of(dnn)}] += count;
+    }
+  }
+  for (const auto& [of, count] : counts) {
+    to.add("kupf_dnn_sessions", {{"peer", std::string{of.first}}, {"dnn", std::string{of.second}}},
+           static_cast<double>(count));
+  }
+}
+
 void expose_load(const Scene& scene, Exposition& to) {
   const control::Load& load = scene.control.load();
   to.add("kupf_load_ratio", load.metric() / 100.0);
@@ -135,7 +151,7 @@ void expose_audit(const control::AuditState& audit, Exposition& to) {
 
 }  // namespace
 
-std::string metrics_text(const Scene& scene) {
+std::string metrics_text(const Scene& scene, SessionLabels& labels) {
   Exposition to;
   to.add("kupf_build_info",
          {{"version", scene.version},
@@ -151,6 +167,7 @@ std::string metrics_text(const Scene& scene) {
   to.add("kupf_unacknowledged_usage_reports",
          static_cast<double>(scene.control.unsent_reports().usage_reports()));
   expose_associations(scene, to);
+  expose_sessions(scene, labels, to);
   scene.plane.expose(to);
   expose_counters(scene.plane.counters(), kPlaneRows, "kupf_plane_count_total", to);
   expose_paths(scene.plane, to);

@@ -33,7 +33,13 @@ struct Scene {
   }
 };
 
+/// Who has sessions, and where to, in the labels of all scrapes.
+struct SessionLabels {
+  metrics::LabelValues peers{64};
+  metrics::LabelValues dnns{64};
+};
+
 /// One scrape.
-[[nodiscard]] std::string metrics_text(const Scene& scene);
+[[nodiscard]] std::string metrics_text(const Scene& scene, SessionLabels& labels);
 
 }  // namespace upf::app::ops

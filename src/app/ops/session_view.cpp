@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "src/app/metrics/metered_plane.hpp"
 #include "src/app/ops/views.hpp"
 #include "upf/rules/flow.hpp"
 
@@ -176,20 +175,13 @@ void put_installed(Json& json, const dataplane::Inspection& installed) {
 }  // namespace
 
 Json session_row(const session::Session& session) {
-  std::string dnn = session.labels.dnn;
-  if (dnn.empty()) dnn = std::string{metrics::network_of(session.rules)};
   bool idle = false;
   for (const auto& far : session.rules.fars) idle = idle || far.action.buffer;
-  return {{"seid", seid_text(session.seid)},
-          {"ue", ue_addresses(session)},
-          {"dnn", dnn},
-          {"node_id", owner_text(session.owner)},
-          {"tunnels", tunnels(session)},
-          {"state", idle ? "idle" : "active"},
-          {"pdrs", session.rules.pdrs.size()},
-          {"fars", session.rules.fars.size()},
-          {"qers", session.rules.qers.size()},
-          {"urrs", session.usage.size()}};
+  return {{"seid", seid_text(session.seid)},   {"ue", ue_addresses(session)},
+          {"dnn", session::dnn_of(session)},   {"node_id", owner_text(session.owner)},
+          {"tunnels", tunnels(session)},       {"state", idle ? "idle" : "active"},
+          {"pdrs", session.rules.pdrs.size()}, {"fars", session.rules.fars.size()},
+          {"qers", session.rules.qers.size()}, {"urrs", session.usage.size()}};
 }
 
 Json session_view(const session::Session& session,

@@ -1,5 +1,8 @@
 // The daemon from its arguments to its exit code, on a fake plane: no root, no device.
+#include <fmt/format.h>
+
 #include "unit/app/daemon_fixture.hpp"
+#include "unit/control/support.hpp"
 
 namespace upf::app::test {
 namespace {
@@ -80,6 +83,27 @@ TEST_F(Daemon, MetricsAreTextForPrometheus) {
         "\"request_accepted\",peer=\"127.0.0.1\"} 1\n"}) {
     EXPECT_NE(reply->body.find(line), std::string::npos) << line << reply->body;
   }
+  EXPECT_EQ(stop(), 0);
+}
+
+// cases.md 84: DNNs that an SMF makes up don't make up time series.
+TEST_F(Daemon, SessionsAreCountedBySmfAndDnn) {
+  start(with_api());
+  ASSERT_FALSE(ask(kSetup).empty());
+  for (std::uint8_t i = 0; i < 100; ++i) {
+    auto request = control::test::establishment(0x100U + i, {{10, 60, 0, i}});
+    request.node_id = {Ipv4{{127, 0, 0, 1}}};
+    request.cp_f_seid = {.seid = {i + 1U}, .ipv4 = Ipv4{{127, 0, 0, 1}}};
+    for (auto& pdr : request.create_pdrs) {
+      if (pdr.pdi.local_f_teid) pdr.pdi.local_f_teid->ipv4 = std::get<Ipv4>(kUpf);
+      pdr.pdi.network_instance->text = i < 2 ? "internet" : fmt::format("made-up-{}", i);
+    }
+    ASSERT_FALSE(ask(pfcp::encode(request, {.seid = Seid{}, .sequence = 10U + i})).empty());
+  }
+  const std::string text = http::fetch(http::UnixPath{api_socket()}, "GET", "/metrics")->body;
+  const std::string family = "kupf_dnn_sessions{peer=\"127.0.0.1\",dnn=\"";
+  EXPECT_NE(text.find(family + "internet\"} 2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(family + "other\"} 35\n"), std::string::npos) << "64 have a name: " << text;
   EXPECT_EQ(stop(), 0);
 }
 

@@ -47,12 +47,36 @@ TEST(Exposition, IsPrometheusText) {
   EXPECT_EQ(text.find("kupf_ready"), std::string::npos) << "families without samples";
 }
 
+// A Node ID or a DNN may be any octets, but one that isn't UTF-8 costs Prometheus the whole scrape.
+TEST(Exposition, LabelsAreTextWhateverAPeerSent) {
+  Exposition exposition;
+  exposition.add("kupf_dnn_sessions", {{"peer", "10.0.0.2"}, {"dnn", "\x08our\xffnet\x7f"}}, 1);
+  EXPECT_NE(exposition.text().find("dnn=\"\\\\x08our\\\\xffnet\\\\x7f\"} 1\n"), std::string::npos)
+      << exposition.text();
+}
+
+TEST(LabelValues, TheFirstHaveANameForGood) {
+  LabelValues values{2};
+  EXPECT_EQ(values.label_of("a"), "a");
+  EXPECT_EQ(values.label_of(""), "");
+  EXPECT_EQ(values.label_of("b"), "other");
+  EXPECT_EQ(values.label_of("a"), "a");
+}
+
 TEST(Catalog, NamesFollowTheConventions) {
   for (const Family& family : catalog()) {
     EXPECT_EQ(family.kind == Kind::Counter, family.name.ends_with("_total")) << family.name;
     EXPECT_EQ(family.kind == Kind::Histogram,
               family.name.ends_with("_seconds") && family.name.find("duration") != family.name.npos)
         << family.name;
+    EXPECT_EQ(family.unit.empty(), family.name.ends_with("_info")) << family.name;
+    std::string_view name = family.name;
+    if (name.ends_with("_total")) name.remove_suffix(6);
+    for (const std::string unit : {"bytes", "seconds", "ratio"}) {
+      EXPECT_EQ(family.unit == unit, name.ends_with("_" + unit))
+          << name << " is in " << family.unit;
+    }
+    EXPECT_EQ(name.find("octet"), name.npos) << name << ": Prometheus says bytes";
     EXPECT_FALSE(family.help.empty()) << family.name;
     EXPECT_EQ(family.help.find('\n'), std::string_view::npos) << family.name;
   }
@@ -116,7 +140,7 @@ TEST(N4Meter, CountsMessagesAndAnswers) {
         "1\n",
         "kupf_pfcp_answers_total{direction=\"out\",type=\"association_setup_response\",cause="
         "\"request_accepted\",peer=\"10.0.0.2\"} 1\n",
-        "kupf_pfcp_octets_total{direction=\"in\"} 32\n", "kupf_pfcp_malformed_total 0\n"}) {
+        "kupf_pfcp_bytes_total{direction=\"in\"} 32\n", "kupf_pfcp_malformed_total 0\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
 }
@@ -231,7 +255,6 @@ TEST(MeteredPlane, KnowsSessionsAndRulesByTheirChanges) {
   for (const char* line :
        {"kupf_sessions 1\n", "kupf_rules{kind=\"pdr\"} 1\n", "kupf_rules{kind=\"urr\"} 0\n",
         "kupf_sessions_established_total 2\n", "kupf_sessions_ended_total 1\n",
-        "kupf_network_sessions{network=\"internet\"} 1\n",
         "kupf_plane_calls_total{call=\"apply\",outcome=\"ok\"} 3\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }

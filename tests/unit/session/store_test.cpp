@@ -179,6 +179,45 @@ TEST(Store, IsEmptyOnceAllAreGone) {
   EXPECT_EQ(store.find(full_session().seid), nullptr);
 }
 
+Session of_dnn(std::uint64_t seid, const std::string& owner, const std::string& dnn) {
+  return {.seid = {seid}, .owner = owner, .labels = {.dnn = dnn}};
+}
+
+TEST(Store, CountsTheSessionsOfEachOwnerByDnn) {
+  using Counts = std::map<std::string, std::size_t>;
+  Store store;
+  store.put(of_dnn(1, "smf1", "internet"));
+  store.put(of_dnn(2, "smf1", "internet"));
+  store.put(of_dnn(3, "smf1", "ims"));
+  store.put(of_dnn(4, "smf2", "internet"));
+  EXPECT_EQ(store.dnns_of("smf1"), (Counts{{"internet", 2}, {"ims", 1}}));
+  store.put(of_dnn(2, "smf1", "ims"));
+  EXPECT_EQ(store.dnns_of("smf1"), (Counts{{"internet", 1}, {"ims", 2}}));
+  store.move({3}, "smf2", {});
+  EXPECT_EQ(store.dnns_of("smf1"), (Counts{{"internet", 1}, {"ims", 1}}));
+  EXPECT_EQ(store.dnns_of("smf2"), (Counts{{"internet", 1}, {"ims", 1}}));
+  store.erase({4});
+  EXPECT_EQ(store.dnns_of("smf2"), (Counts{{"ims", 1}}));
+  EXPECT_EQ(store.dnns_of("nobody"), Counts{});
+}
+
+// SMFs may leave the APN/DNN IE out.
+TEST(Store, ADnnIsElseTheNetworkInstanceOfTheWayThere) {
+  Session session;
+  EXPECT_EQ(dnn_of(session), "");
+  session.rules.fars = {{.id = {1},
+                         .action = {.forward = true},
+                         .forwarding = rules::Forwarding{.destination = rules::Interface::Core,
+                                                         .network_instance = "by the FAR"}}};
+  EXPECT_EQ(dnn_of(session), "by the FAR");
+  session.rules.pdrs = {
+      {.id = {1}, .source_interface = rules::Interface::Access, .network_instance = "n3"},
+      {.id = {2}, .source_interface = rules::Interface::Core, .network_instance = "by the PDR"}};
+  EXPECT_EQ(dnn_of(session), "by the PDR");
+  session.labels.dnn = "by name";
+  EXPECT_EQ(dnn_of(session), "by name");
+}
+
 Session sending_to(std::uint64_t seid, Teid teid) {
   Session session{.seid = {seid}};
   session.rules.fars.push_back(
