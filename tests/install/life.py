@@ -127,6 +127,17 @@ class Life:
         answer = self.machine.run("/tmp/lab", "--connect", "/tmp/lab.sock", *words, check=False)
         assert answer.returncode == 0 and json.loads(answer.stdout)["ok"], f"{words}: {answer.stdout}"
 
+    def session(self):
+        """An association and a session that carries pings."""
+        self.play("associate")
+        self.play("establish", f"ue={UE}", "dnn=internet", "qfi=9")
+        self.play("activate", "gnb=gnb1")
+        pings = self.machine.run("ip", "netns", "exec", "ran", "ping", "-n", "-q", "-c", "5", "-i", "0.2", "-W",
+                                 "5", DN, check=False)
+        received = re.search(r"5 packets transmitted, (\d) received", pings.stdout)
+        assert received and int(received[1]) >= 4, pings.stdout
+        notes.note("passed", f"{received[1]} of 5 pings through a PDU session")
+
     def traffic(self):
         self.lab = self.machine.start("ip", "netns", "exec", "ran", "/tmp/lab", "--socket", "/tmp/lab.sock",
                                       stdout=subprocess.DEVNULL)
@@ -136,20 +147,13 @@ class Life:
         self.machine.run("ip", "-n", "ran", "route", "add", f"{DN}/32", "dev", "ue0", "src", UE)
         self.play("gnb", "name=gnb1", f"address={GNB}")
         self.play("smf", "name=smf", "dialect=free5gc", f"address={SMF}", f"upf={UPF}")
-        self.play("associate")
-        self.play("establish", f"ue={UE}", "dnn=internet", "qfi=9")
-        self.play("activate", "gnb=gnb1")
-        pings = self.machine.run("ip", "netns", "exec", "ran", "ping", "-n", "-q", "-c", "5", "-i", "0.2", "-W",
-                                 "5", DN, check=False)
-        received = re.search(r"5 packets transmitted, (\d) received", pings.stdout)
-        assert received and int(received[1]) >= 4, pings.stdout
+        self.session()
         self.play("delete")
         # Anyone may look; only root, and the daemon's own user, may act.
         nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "upfctl")
         assert f"{UPF}:8805" in self.machine.run(*nobody, "status").stdout
         assert self.machine.run(*nobody, "drain", check=False).returncode == 1
         assert self.machine.run("upfctl", "reload", check=False).returncode == 0
-        notes.note("passed", f"{received[1]} of 5 pings through a PDU session")
 
     def stop(self):
         # This process is the first of its process namespace: /proc in the copy counts as it does.

@@ -12,17 +12,18 @@ USERS = ("etc/passwd", "etc/shadow", "etc/group", "etc/gshadow", "etc/subuid", "
 
 
 class Machine:
-    """An overlay of / with its own /proc, /run and /tmp; the caller is in namespaces of its own."""
+    """An overlay of `base` with its own /proc, /run and /tmp; the caller is in namespaces of its own."""
 
-    def __init__(self, work):
+    def __init__(self, work, base=pathlib.Path("/")):
+        self.base = base
         self.upper = work / "disk" / "upper"
         self.root = work / "root"
-        self.root.mkdir()
-        (work / "disk").mkdir()
+        self.root.mkdir(exist_ok=True)
+        (work / "disk").mkdir(exist_ok=True)
         mount("-t", "tmpfs", "kupf-install", work / "disk")
         (work / "disk" / "w").mkdir()
         self.upper.mkdir()
-        mount("-t", "overlay", "-o", f"lowerdir=/,upperdir={self.upper},workdir={work}/disk/w", "overlay",
+        mount("-t", "overlay", "-o", f"lowerdir={base},upperdir={self.upper},workdir={work}/disk/w", "overlay",
               self.root)
         mount("-t", "proc", "proc", self.root / "proc")
         mount("--rbind", "/dev", self.root / "dev")
@@ -44,10 +45,10 @@ class Machine:
         for path in sorted(self.upper.rglob("*")):
             name = str(path.relative_to(self.upper))
             if path.is_dir() and not path.is_symlink():
-                if not pathlib.Path("/", name).is_dir():
+                if not (self.base / name).is_dir():
                     found.append(name + "/")
             elif name in USERS:
-                if path.read_bytes() != pathlib.Path("/", name).read_bytes():
+                if path.read_bytes() != (self.base / name).read_bytes():
                     found.append(name)
             elif not name.startswith(BOOKS):
                 found.append(name)
