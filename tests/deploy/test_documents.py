@@ -16,8 +16,8 @@ LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 REFUSES = re.compile(r"\bCause::|\b(?:incorrect|unsupported|bad_rule|exhausted)\(")
 # Good news, rows of tables (of commands, routes, columns), and what is written for programs.
 NOT_MESSAGES = re.compile(
-    r"Level::(?:Info|Debug)|log_?\.(?:info|debug)\(|^\s*%(l)s,\s*%(l)s,\s*%(l)s|description\(|\badd\(%(l)s|_upfctl|Exit codes:|"
-    r'"table |"  *(?:chain|type)|saddr|maxseg|text/plain|"serving N4|is up, MTU|upfctl \[options\]|see the command|"ROUND TRIP|'
+    r"Level::(?:Info|Debug)|log_?\.(?:info|debug)\(|^\s*%(l)s,\s*%(l)s,\s*%(l)s|\badd\(%(l)s|_upfctl|Exit codes:|"
+    r'"table |"  *(?:chain|type)|saddr|maxseg|text/plain; v|"serving N4|is up, MTU|upfctl \[options\]|see the command|"ROUND TRIP|'
     r'Ctrl-C|more with --after|read back: |"first packet for|"threshold of|"no rule changes' % {"l": LITERAL})
 
 
@@ -40,7 +40,7 @@ def pieces(source):
 def fragments(source):
     """The constant parts of a file's messages that are long enough to be found again."""
     for piece in pieces(source):
-        if NOT_MESSAGES.search(piece):
+        if NOT_MESSAGES.search(piece) and "Level::Warning" not in piece:
             continue
         least = 1 if REFUSES.search(piece) else 3
         for run in re.findall(rf"{LITERAL}(?:\s*{LITERAL})*", piece):
