@@ -8,8 +8,8 @@ import pytest
 SOURCES = ["src/config/*.cpp", "src/app/*.cpp", "src/app/http/*.cpp", "src/app/ops/*.cpp", "src/app/ctl/*.cpp", "src/session/*.cpp",
            "src/rules/*.cpp", "src/control/*.cpp", "src/n4/*.cpp", "src/userplane/*.cpp", "netlink/*.cpp",
            "netlink/gtp5g/*.cpp"]
-# Pages of their own: the help, the status page, the OpenAPI document, gtp5g-limits.md, what `upfctl session` shows of a rule.
-NOT_SOURCES = {"src/app/arguments.cpp", "src/app/ops/page.cpp", "src/app/ops/openapi.cpp", "src/app/ops/pcapng.cpp",
+# Pages of their own: the keys, the help, the status page, the OpenAPI document, gtp5g-limits.md, what `upfctl session` shows of a rule.
+NOT_SOURCES = {"src/config/schema.cpp", "src/config/describe.cpp", "src/app/arguments.cpp", "src/app/ops/page.cpp", "src/app/ops/openapi.cpp", "src/app/ops/pcapng.cpp",
                "src/app/log_line.cpp", "netlink/gtp5g/limits.cpp", "netlink/gtp5g/inspect.cpp", "src/userplane/inspect.cpp"}
 LITERAL = r'"(?:[^"\\\n]|\\.)*"'
 # What a refusal is made of: there one word is a message.
@@ -18,7 +18,8 @@ REFUSES = re.compile(r"\bCause::|\b(?:incorrect|unsupported|bad_rule|exhausted)\
 NOT_MESSAGES = re.compile(
     r"Level::(?:Info|Debug)|log_?\.(?:info|debug)\(|^\s*%(l)s,\s*%(l)s,\s*%(l)s|\badd\(%(l)s|_upfctl|Exit codes:|"
     r'"table |"  *(?:chain|type)|saddr|maxseg|text/plain; v|"serving N4|is up, MTU|upfctl \[options\]|see the command|"ROUND TRIP|'
-    r'Ctrl-C|more with --after|read back: |"first packet for|"threshold of|"no rule changes' % {"l": LITERAL})
+    r'Ctrl-C|more with --after|read back: |"first packet for|"threshold of|"no rule changes|'
+    r'^\s*%(l)s,\s*(?:%(l)s|nullptr),?\s|no room for|PACKETS TO|"Error Indication: |"a framed route of|: waiting packets |: End Marker to|is no longer served' % {"l": LITERAL})
 
 
 def normal(text):

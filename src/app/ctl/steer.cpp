@@ -123,7 +123,8 @@ int capture(const Session& s) {
   const std::string captured = s.fetch("GET", following.path());
   out << captured;
   if (!out.flush()) throw Stop{kRefused, "can't write " + file};
-  if (!s.print_as_data({{"file", file}, {"octets", captured.size()}, {"warning", following.warning()}})) {
+  if (!s.print_as_data(
+          {{"file", file}, {"octets", captured.size()}, {"warning", following.warning()}})) {
     fmt::print("{}: {}\n", file, octets(captured.size()));
   }
   return 0;
