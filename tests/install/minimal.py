@@ -21,20 +21,22 @@ def release():
     return dict(line.split("=", 1) for line in lines if "=" in line)["VERSION_CODENAME"]
 
 
-def make(base, package):
-    """A root folder with the packages that dpkg calls required, and those that PACKAGE depends on."""
-    ran = subprocess.run(["debootstrap", "--variant=minbase", release(), base], stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True)
-    if ran.returncode != 0:
-        return ran.stdout[-1000:]
-    depends = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, stdout=subprocess.PIPE, text=True)
-    ran = subprocess.run(["chroot", base, "apt-get", "satisfy", "-qq", "--no-install-recommends", depends.stdout.strip()],
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(), text=True)
-    return ran.stdout[-1000:] if ran.returncode != 0 else None
+def run(*command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
-def check(machine):
-    run = machine.run
+def check(work, base, package):
+    depends = run("dpkg-deb", "--field", package, "Depends", check=True).stdout.strip()
+    run("chroot", base, "apt-get", "satisfy", "-qq", "--no-install-recommends", depends, check=True, env=environment())
+    machine = Machine(work, base)
+    shutil.copy(package, machine.root / "tmp/kupf.deb")
+    use(machine.run)
+    assert not machine.changed(), f"left behind: {machine.changed()}"
+    return len(machine.run("dpkg-query", "-f", ".", "-W").stdout)
+
+
+def use(run):
+    """From installation to purge, with `run` on the minimal machine."""
     clean(run("dpkg", "-i", "/tmp/kupf.deb").stdout, "dpkg -i")
     assert run("upf", "--version").stdout.startswith("upf ")
     assert "good" in run("upf", "--check", "-c", "/etc/kupf/upfcfg.yaml").stdout
@@ -44,7 +46,6 @@ def check(machine):
     for program in ("upf", "upfctl"):
         assert "not found" not in run("ldd", f"/usr/bin/{program}").stdout
     clean(run("dpkg", "-P", "kupf").stdout, "dpkg -P")
-    assert not machine.changed(), f"left behind: {machine.changed()}"
 
 
 def main():
@@ -52,15 +53,17 @@ def main():
     base = work / "minimal"
     base.mkdir()
     mount("-t", "tmpfs", "kupf-minimal", base)
-    fault = make(base, package)
-    if fault is not None:
-        print(fault)
+    made = run("debootstrap", "--variant=minbase", release(), base)
+    if made.returncode != 0:
+        print(made.stdout[-1000:])
         return notes.missing(f"{WHAT}: debootstrap got none: does this machine reach Debian's packages?")
-    machine = Machine(work, base)
-    shutil.copy(package, machine.root / "tmp/kupf.deb")
-    check(machine)
-    installed = machine.run("dpkg-query", "-f", ".", "-W").stdout
-    notes.note("passed", f"installed, run and purged {WHAT} of {len(installed)} packages")
+    try:
+        packages = check(work, base, package)
+    except (AssertionError, subprocess.CalledProcessError) as wrong:
+        print(getattr(wrong, "stdout", ""), wrong)
+        notes.note("failed", f"installed, run and purged {WHAT}")
+        return 1
+    notes.note("passed", f"installed, run and purged {WHAT} of {packages} packages")
     return 0
 
 
