@@ -56,9 +56,9 @@ class Controller {
   [[nodiscard]] std::vector<dataplane::Path> paths() const { return paths_.all(); }
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const;
   [[nodiscard]] const std::string& fault() const { return parts_.socket->fault(); }
-  void watch(dataplane::Watcher watcher) {
+  void watch(const dataplane::Watcher& watcher) {
     parts_.socket->watch(watcher);
-    watcher_ = std::move(watcher);
+    watcher_ = watcher;
   }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network);
   [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(

@@ -46,7 +46,7 @@ std::optional<dataplane::Inspection> Plane::inspect(Seid seid) const {
   return impl_->inspect(seid);
 }
 std::string Plane::fault() const { return impl_->fault(); }
-void Plane::watch(dataplane::Watcher watcher) { impl_->watch(std::move(watcher)); }
+void Plane::watch(const dataplane::Watcher& watcher) { impl_->watch(watcher); }
 Result<void, std::string> Plane::add_network(const IpPrefix& network) {
   return impl_->add_network(network);
 }

@@ -40,7 +40,7 @@ class Plane final : public dataplane::DataPlane {
   [[nodiscard]] std::vector<dataplane::Path> paths() const override;
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const override;
   [[nodiscard]] std::string fault() const override;
-  void watch(dataplane::Watcher watcher) override;
+  void watch(const dataplane::Watcher& watcher) override;
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override;
   [[nodiscard]] Result<dataplane::Audited, dataplane::Failure> audit(
       Seid seid, const rules::SessionRules& intended, bool repair) override;

@@ -39,7 +39,7 @@ class SafeSocket {
   /// What broke it, for the operator.
   [[nodiscard]] const std::string& fault() const { return fault_; }
   /// Told of each request that is of a session, once its answer is there.
-  void watch(dataplane::Watcher watcher) { watcher_ = std::move(watcher); }
+  void watch(const dataplane::Watcher& watcher) { watcher_ = watcher; }
   /// Requests that were held back, since start: a mistake of ours each.
   [[nodiscard]] std::uint64_t hazards() const { return hazards_; }
   [[nodiscard]] std::uint64_t requests() const { return requests_; }

@@ -50,7 +50,7 @@ class SessionKeeper {
   /// When on_time() has something to do.
   [[nodiscard]] std::optional<TimePoint> next_time() const;
 
-  void watch(dataplane::Watcher watcher) { watcher_ = std::move(watcher); }
+  void watch(const dataplane::Watcher& watcher) { watcher_ = watcher; }
   /// What is installed and counted for a session; none if there is no such session.
   [[nodiscard]] std::optional<dataplane::Inspection> inspect(Seid seid) const;
   /// Packets and octets that are buffered for all sessions.

@@ -112,7 +112,7 @@ class Plane final : public UserPlane {
     return keeper_->inspect(seid);
   }
   [[nodiscard]] std::string fault() const override;
-  void watch(dataplane::Watcher watcher) override { keeper_->watch(std::move(watcher)); }
+  void watch(const dataplane::Watcher& watcher) override { keeper_->watch(watcher); }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
     return add_route(network, tun_.name);
   }

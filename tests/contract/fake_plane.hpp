@@ -98,7 +98,7 @@ class FakePlane : public dataplane::DataPlane {
     return found;
   }
   [[nodiscard]] std::string fault() const override { return wrong; }
-  void watch(dataplane::Watcher watcher) override { watcher_ = std::move(watcher); }
+  void watch(const dataplane::Watcher& watcher) override { watcher_ = watcher; }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
     networks.push_back(network);
     return {};

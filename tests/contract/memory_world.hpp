@@ -151,7 +151,7 @@ class MemoryWorld : public World, private dataplane::DataPlane, private userplan
       const std::function<bool(Seid)>& known, bool repair) override {
     return keeper_.audit_strays(known, repair);
   }
-  void watch(dataplane::Watcher watcher) override { keeper_.watch(std::move(watcher)); }
+  void watch(const dataplane::Watcher& watcher) override { keeper_.watch(watcher); }
   std::optional<dataplane::Inspection> inspect(Seid seid) const override {
     return keeper_.inspect(seid);
   }

@@ -202,7 +202,7 @@ class DataPlane {
   [[nodiscard]] virtual std::string fault() const { return {}; }
   /// The watcher is told of each deed right after it was done, on the control thread. Empty: nobody
   /// watches, and a deed costs a look at that.
-  virtual void watch(Watcher /*watcher*/) {}
+  virtual void watch(const Watcher& /*watcher*/) {}
   /// Looking changes nothing: no reading is taken. None: the plane has no such session.
   [[nodiscard]] virtual std::optional<Inspection> inspect(Seid /*seid*/) const { return {}; }
   /// Routes one more UE network to the plane while it runs. The error is for the operator.

@@ -53,7 +53,7 @@ class MeteredPlane final : public dataplane::DataPlane {
     return inner_->inspect(seid);
   }
   [[nodiscard]] std::string fault() const override { return inner_->fault(); }
-  void watch(dataplane::Watcher watcher) override { inner_->watch(std::move(watcher)); }
+  void watch(const dataplane::Watcher& watcher) override { inner_->watch(watcher); }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
     return inner_->add_network(network);
   }

@@ -60,6 +60,7 @@ class Api {
     Handler handler{};
   };
   friend std::span<const Route> routes();
+  static const Entry kEntries[];
   [[nodiscard]] static std::span<const Entry> entries();
 
   http::Reply page(const http::Call& call, const std::string& id);
