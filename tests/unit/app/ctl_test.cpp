@@ -326,7 +326,7 @@ TEST_F(Ctl, ACaptureSaysWhatItWrote) {
   };
   const std::string file = path + ".pcapng";
   const auto json = json_of(run({"-o", "json", "capture", "0x1", "-w", file}).out);
-  EXPECT_EQ(json, (ctl::Json{{"file", file}, {"octets", 12}}));
+  EXPECT_EQ(json, (ctl::Json{{"file", file}, {"octets", 12}, {"warning", ""}}));
   EXPECT_EQ(run({"capture", "0x1", "-w", file}).out, file + ": 12 B\n");
   EXPECT_EQ(fs::file_size(file), 12U);
   fs::remove(file);
