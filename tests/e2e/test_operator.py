@@ -138,7 +138,8 @@ def test_every_answer_of_the_document(operated, crowd, smf):
     call("DELETE", "/v1/sessions/{seid}", 200, seid=seid)
     call("DELETE", "/v1/sessions/{seid}", 404, seid=seid)
     call("DELETE", "/v1/associations/{node_id}", 200, node_id=net.SMF2)
-    call("DELETE", "/v1/associations/{node_id}", 409, node_id=net.SMF2)
+    call("DELETE", "/v1/sessions/{seid}", 400, seid="x")
+    call("DELETE", "/v1/associations/{node_id}", 404, node_id=net.SMF2)
     # The first is test_a_lost_device_is_told's; whether an audit still runs is a matter of time.
     assert call.answers() - call.seen == {("GET", "/v1/health", 503), ("POST", "/v1/audit", 409)}
 

@@ -240,7 +240,7 @@ def test_trace_and_capture(tour):
         process.send_signal(signal.SIGINT)
     told, _ = trace.communicate(timeout=20)
     wrote, _ = capture.communicate(timeout=20)
-    assert yaml.safe_load(wrote) == {"file": str(file), "octets": file.stat().st_size}
+    assert yaml.safe_load(wrote) == {"file": str(file), "octets": file.stat().st_size, "warning": ""}
     assert trace.returncode == capture.returncode == 0
     for word in ("Session Modification Request", "Session Modification Response", "n4-in", "n4-out", "plane", "~FAR"):
         assert word in told, told
