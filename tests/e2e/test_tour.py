@@ -351,6 +351,7 @@ def test_status_page(tour, page):
 
     SHOTS.mkdir(parents=True, exist_ok=True)
     page.shoot(SHOTS / "status-desktop.png")
+    assert found() == wanted  # no late answer to half of what was typed has taken its place
     page.resize(390, 844, mobile=True)
     assert net.eventually(lambda: drawn(10), 60)
     # Nothing is out of sight, neither of the page nor of a table.

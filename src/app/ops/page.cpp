@@ -70,6 +70,7 @@ function plots(){plot("traffic","up","down",n=>unit(n,"bit/s"));plot("n4","got",
 const get=async p=>{const r=await fetch(p);if(!r.ok&&r.status!==503)throw new Error(r.status);return r.json()};
 async function sessions(){const q=$("search").value.trim();let f="";if(/^0x[0-9a-f]+$/i.test(q))f="&teid="+encodeURIComponent(q);else if(/^[0-9.]+$|:/.test(q))f="&ue="+encodeURIComponent(q);else if(q)f="&dnn="+encodeURIComponent(q);
 let s;try{let a="";do{s=await get("/v1/sessions?limit=20"+f+a);a="&after="+s.next}while(!s.sessions.length&&s.next&&q===$("search").value.trim())}catch(e){s={sessions:[],total:0,next:null}}
+if(q!==$("search").value.trim())return; // an answer to what was typed before may come after the one to what is there
 table("sessions",["UE","DNN","State","SMF","Tunnels","SEID"],s.sessions.map(x=>[x.ue.join(", "),x.dnn,x.state,x.node_id,x.tunnels.join(", "),x.seid]),q?"none matches":"none");
 $("more").textContent=s.next?s.sessions.length+" shown of "+s.total:""}
 async function tick(){try{const s=await get("/v1/status");
