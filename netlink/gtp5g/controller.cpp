@@ -25,7 +25,6 @@ namespace {
 constexpr std::size_t kReceiveBuffer = 65536;
 constexpr std::size_t kMostPdrNames = 4 * kMostKernelPdrs;
 constexpr std::size_t kManyHeld = 16384;
-constexpr std::chrono::milliseconds kWalk{1};
 
 Kind kind_of(int error) {
   if (error == ENOMEM || error == ENOBUFS) return Kind::NoResources;
@@ -127,6 +126,15 @@ std::vector<dataplane::Counter> Controller::counters() const {
   };
 }
 
+/// What the kernel refused to let go of is left to the audit, as a stray: also a QER's number,
+/// which else would look like one of ours for ever.
+void Controller::forget(Seid seid, const Session& session) {
+  for (const Op& op : session.leftovers) {
+    if (const auto* qer = std::get_if<DeleteQer>(&op)) ids_.release_qer(seid, qer->id);
+  }
+  sessions_.erase(seid);
+}
+
 // --- the port --------------------------------------------------------------------------------
 
 std::optional<Controller::Failure> Controller::refuse_early(const Change& change) const {
@@ -152,7 +160,7 @@ Result<Applied, Controller::Failure> Controller::apply(const Change& change) {
   Step step{.seid = change.seid, .after = change.after};
   const auto forget_if_new = [&] {
     if (session.installed.empty() && session.rules == rules::SessionRules{}) {
-      sessions_.erase(change.seid);
+      forget(change.seid, session);
     }
   };
   if (change.after != nullptr) {
@@ -187,7 +195,7 @@ Result<Applied, Controller::Failure> Controller::apply(const Change& change) {
   send_end_markers(change, session);
   keep_limits(before, session);
   if (change.after == nullptr) {
-    sessions_.erase(change.seid);
+    forget(change.seid, session);
   } else if (!session.counted_here.empty()) {
     recount(change.seid, session);
   }

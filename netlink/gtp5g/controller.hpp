@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -72,6 +73,8 @@ class Controller {
   using Failure = dataplane::Failure;
   /// Held ones that a wake-up deletes at most: N4 doesn't wait longer than for a session's change.
   static constexpr std::size_t kQersAtOnce = 128;
+  /// More than the module takes to walk the PDRs under a quota.
+  static constexpr std::chrono::milliseconds kWalk{1};
 
   /// Counted, but not handed up yet.
   struct Unread {
@@ -143,6 +146,7 @@ class Controller {
                                const std::vector<std::size_t>& which,
                                std::vector<netlink::Answer>& answers);
   void end_quotas(Seid seid, Session& session);
+  void forget(Seid seid, const Session& session);
   void hold(std::span<const RuleName> qers);
   void delete_held(std::size_t most);
   [[nodiscard]] std::vector<RuleName> delete_qers(std::vector<RuleName> qers);
@@ -187,6 +191,8 @@ class Controller {
                             std::vector<dataplane::Drift>& drifts);
   [[nodiscard]] bool find_strays(bool repair, std::vector<dataplane::Drift>& drifts);
   bool remove_stray(const RuleName& name);
+  [[nodiscard]] std::set<RuleName> remove_stray_quotas(const std::vector<RuleName>& names,
+                                                       const std::vector<netlink::Answer>& found);
 
   void keep_limits(const rules::SessionRules& before, Session& session);
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 #include "netlink/gtp5g/controller.hpp"
@@ -321,6 +322,22 @@ void Controller::end_unknown_sessions(const std::function<bool(Seid)>& known, bo
   }
 }
 
+/// Quotas before the PDRs under them, as send() has it; one wait for all of them. The others are
+/// left to remove_stray().
+std::set<RuleName> Controller::remove_stray_quotas(const std::vector<RuleName>& names,
+                                                   const std::vector<netlink::Answer>& found) {
+  std::set<RuleName> removed;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].kind != RuleName::Kind::Urr || found[i].messages.empty()) continue;
+    const netlink::Attributes rule{found[i].messages.front()};
+    if ((rule.get(urr::kTrigger).value_or(0) & urr::kTriggerQuota) == 0) continue;
+    const auto done = send(names[i].seid, {DeleteUrr{names[i].id, {}}});
+    if (done && done->front().error == 0) removed.insert(names[i]);
+  }
+  if (!removed.empty()) std::this_thread::sleep_for(kWalk);
+  return removed;
+}
+
 /// Suspects in order: PDRs come before what they use.
 bool Controller::find_strays(bool repair, std::vector<Drift>& drifts) {
   std::vector<RuleName> names;
@@ -329,11 +346,12 @@ bool Controller::find_strays(bool repair, std::vector<Drift>& drifts) {
   }
   const auto answers = get(names);
   if (!answers) return false;
+  const auto quotas = repair ? remove_stray_quotas(names, *answers) : std::set<RuleName>{};
   for (std::size_t i = 0; i < names.size(); ++i) {
     // Not there: of another link (another UPF's), or gone meanwhile.
     if ((*answers)[i].error != 0) continue;
     Drift drift{Drift::Kind::Foreign, names[i].seid, kernel_name(names[i])};
-    if (repair) drift.repaired = remove_stray(names[i]);
+    if (repair) drift.repaired = quotas.contains(names[i]) || remove_stray(names[i]);
     drifts.push_back(std::move(drift));
   }
   return !parts_.socket->broken();

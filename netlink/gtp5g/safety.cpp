@@ -228,7 +228,6 @@ void KernelMirror::apply(const Parsed& request, Session& session) {
       Users& users = session.pdrs[static_cast<std::uint16_t>(request.id)];
       users.far = request.attributes.get(pdr::kFarId).value_or(0);
       for (const std::uint32_t id : all_of(request.attributes, pdr::kQerId)) users.qers.insert(id);
-      for (const std::uint32_t id : all_of(request.attributes, pdr::kUrrId)) users.urrs.insert(id);
       break;
     }
     case Command::AddFar:

@@ -61,7 +61,6 @@ class KernelMirror {
   struct Users {
     std::uint32_t far{};
     std::set<std::uint32_t> qers{};
-    std::set<std::uint32_t> urrs{};
   };
   struct Session {
     std::map<std::uint16_t, Users> pdrs{};

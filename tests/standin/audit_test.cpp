@@ -190,6 +190,41 @@ TEST(Audit, AQerThatIsHeldBelongsToUs) {
   EXPECT_EQ(rig.rules_left(), 1U);
 }
 
+// The stand-in kernel traps when the PDRs under a quota go before it.
+TEST(Audit, AStrayQuotaGoesBeforeItsPdrs) {
+  AuditRig rig;
+  std::string trapped;
+  rig.machine->kernel.on_trap = [&](const std::string& why) { trapped = why; };
+  rig.run(gtp5g::CreateFar{900, {.action = gtp5g::action::kDrop}}, kStranger);
+  rig.run(gtp5g::CreateUrr{902, gtp5g::UrrKey::Role::Quota, {.limit = {1, 1000}}}, kStranger);
+  rig.run(gtp5g::CreatePdr{.id = 903,
+                           .precedence = 1,
+                           .body = {.uplink = true, .teid = Teid{0x99}, .removal = true},
+                           .far = 900,
+                           .urrs = {902}},
+          kStranger);
+  const auto found = rig.strays(true);
+  EXPECT_EQ(found.drifts.size(), 3U);
+  for (const Drift& drift : found.drifts) EXPECT_TRUE(drift.repaired) << drift.what;
+  EXPECT_EQ(rig.rules_left(), 0U);
+  EXPECT_EQ(trapped, "");
+}
+
+// Its session is gone by then: the number must not look like one of ours for ever.
+TEST(Audit, AQerThatAPdrKeptWhenItsSessionEndedGoesWithThatPdr) {
+  AuditRig rig;
+  ASSERT_TRUE(rig.go(with_qer(session(), {.id = {1}, .qfi = 9})));
+  constexpr std::uint8_t kDelPdr = 4;
+  rig.machine->kernel.fail = [](std::uint8_t command, bool) {
+    return command == kDelPdr ? ENOMEM : 0;
+  };
+  (void)rig.finish();
+  rig.machine->kernel.fail = nullptr;
+  EXPECT_GT(rig.rules_left(), 0U);
+  for (const Drift& drift : rig.strays(true).drifts) EXPECT_TRUE(drift.repaired) << drift.what;
+  EXPECT_EQ(rig.rules_left(), 0U);
+}
+
 // The PDR of a stray was met by packets a moment ago, as any.
 TEST(Audit, AStrayQerGoesLaterThanItsPdr) {
   AuditRig rig{{.qer_hold = std::chrono::hours{1}}};
