@@ -17,7 +17,7 @@ REFUSES = re.compile(r"\bCause::|\b(?:incorrect|unsupported|bad_rule|exhausted)\
 # Good news, rows of tables (of commands, routes, columns), and what is written for programs.
 NOT_MESSAGES = re.compile(
     r"Level::(?:Info|Debug)|log_?\.(?:info|debug)\(|^\s*%(l)s,\s*%(l)s,\s*%(l)s|\badd\(%(l)s|_upfctl|Exit codes:|"
-    r'"table |"  *(?:chain|type)|saddr|maxseg|text/plain; v|"serving N4|is up, MTU|upfctl \[options\]|see the command|"ROUND TRIP|'
+    r'"table |"  *(?:chain|type)|saddr|maxseg|text/plain; v|"serving N4|is up, MTU|upfctl \[options\]|"ROUND TRIP|'
     r'Ctrl-C|more with --after|read back: |"first packet for|"threshold of|"no rule changes|'
     r'^\s*%(l)s,\s*(?:%(l)s|nullptr),?\s|no room for|PACKETS TO|"Error Indication: |"a framed route of|: waiting packets |: End Marker to|is no longer served' % {"l": LITERAL})
 
