@@ -8,6 +8,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.fixture(scope="session")
+def missing():
+    """Says what a test needs and hasn't got: a skip, or a failure where nothing may be skipped."""
+
+    def say(what):
+        if os.environ.get("UPF_REQUIRE_NETNS"):
+            pytest.fail(f"this must run here: it needs {what}")
+        pytest.skip(f"{what} is missing")
+
+    return say
+
+
+@pytest.fixture(scope="session")
 def root():
     return ROOT
 

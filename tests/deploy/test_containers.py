@@ -67,6 +67,31 @@ def test_the_health_check_says_when_nothing_answers(root):
     assert ran.returncode == 1 and "unhealthy" in ran.stdout
 
 
+LISTENER = """
+import socket, subprocess, sys
+at = socket.socket(socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET, socket.SOCK_DGRAM)
+at.bind((sys.argv[2], 8805))
+checked = subprocess.Popen([sys.argv[1]])
+at.settimeout(10)
+_, sender = at.recvfrom(2048)
+at.sendto(bytes.fromhex("2002000c0000010000600004e0000000"), sender)
+sys.exit(checked.wait())
+"""
+
+
+@pytest.mark.parametrize("bound,asked", [("192.0.2.1", "192.0.2.1"), ("0.0.0.0", "127.0.0.1"), ("::", "::1"),
+                                         ("2001:db8::a1:2", "2001:0db8:0000:0000:0000:0000:00a1:0002")])
+def test_the_health_check_finds_where_n4_is(root, missing, bound, asked):
+    """In a network of its own, where nothing else has the port."""
+    network = ["unshare", "--net", "--map-root-user", "sh", "-ec"]
+    if subprocess.run([*network, "ip link set lo up"], capture_output=True).returncode != 0:
+        missing("a network namespace")
+    ran = subprocess.run([*network, "ip link set lo up; ip addr add 192.0.2.1/32 dev lo\n"
+                          "ip addr add 2001:db8::a1:2/128 dev lo nodad; exec python3 -c \"$0\" \"$@\"",
+                          LISTENER, root / "deploy/docker/healthcheck", bound], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout == f"healthy: N4 at {asked} answers\n", ran.stdout + ran.stderr
+
+
 def test_the_compose_override_swaps_the_upf_only(root, check_config):
     override = yaml.safe_load((root / "deploy/docker/free5gc-compose.override.yaml").read_text())
     assert list(override["services"]) == ["free5gc-upf"], "free5gc-compose calls its UPF so"
