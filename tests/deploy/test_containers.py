@@ -101,7 +101,9 @@ def test_the_compose_override_swaps_the_upf_only(root, check_config):
     source, target, mode = service["volumes"][0].rsplit(":", 2)
     assert (root / source.split("}", 1)[1].lstrip("/")).exists() and mode == "ro"
     assert service["command"] == ["-c", target]
-    told = check_config((root / "deploy/docker/upfcfg-free5gc-compose.yaml").read_text())
+    config = (root / "deploy/docker/upfcfg-free5gc-compose.yaml").read_text()
+    check_api(config)
+    told = check_config(config)
     assert "pfcp.nodeID: upf.free5gc.org" in told, "the SMF of free5gc-compose knows it by that name"
 
 
@@ -114,8 +116,13 @@ def restricted(pod):
     assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 805
     assert "hostNetwork" not in pod and pod["automountServiceAccountToken"] is False
     assert [v["hostPath"]["path"] for v in pod["volumes"] if "hostPath" in v] == ["/dev/net/tun"]
-    for probe in ("readinessProbe", "livenessProbe"):
-        assert container[probe]["exec"]["command"] == ["kupf-healthcheck"]
+    assert container["livenessProbe"]["exec"]["command"] == ["kupf-healthcheck"]
+    assert container["readinessProbe"]["exec"]["command"] == ["upfctl", "ready"]
+
+
+def check_api(config):
+    """upfctl finds the daemon where it looks without being told, in a folder that can be written."""
+    assert yaml.safe_load(config)["api"]["socket"] == "/run/kupf/api.sock"
 
 
 def test_the_manifest(root, check_config):
@@ -123,6 +130,7 @@ def test_the_manifest(root, check_config):
     kinds = {one["kind"]: one for one in objects}
     assert set(kinds) == {"ConfigMap", "Service", "Deployment"}
     check_config(kinds["ConfigMap"]["data"]["upfcfg.yaml"])
+    check_api(kinds["ConfigMap"]["data"]["upfcfg.yaml"])
     pod = kinds["Deployment"]["spec"]["template"]
     restricted(pod["spec"])
     assert kinds["Service"]["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
@@ -147,6 +155,7 @@ def values_files(root):
 def test_the_charts_configurations_are_good(root, check_config):
     for file in values_files(root):
         config = yaml.safe_dump(yaml.safe_load(file.read_text())["config"])
+        check_api(config)
         check_config(re.sub(r"\{\{[^}]*\}\}", "filled-in", config))
 
 

@@ -465,10 +465,12 @@ def test_release_drop_and_drain(operated, smf, gnb, host):
     assert operated.get(PAGE + "/v1/ready") and operated.api("/v1/ready")["ok"]
     operated.ctl("drain", "stay")
     assert not operated.api("/v1/ready")["ok"]
+    operated.ctl("ready", code=1)
     refused = smf.establish(n4.pdr_uplink(teid=0x9001), n4.far_forward(1), expect=75)
     assert n4.cause(refused) == 75
     traffic(gnb, host, 2)  # who is there stays
     operated.ctl("drain", "off")
+    operated.ctl("ready")
     establish(smf, 9)
     operated.ctl("drop", net.SMF2)
     status = operated.api("/v1/status")

@@ -52,6 +52,7 @@ struct Session {
 };
 
 [[nodiscard]] int status(const Session& s);
+[[nodiscard]] int ready(const Session& s);
 [[nodiscard]] int sessions(const Session& s);
 [[nodiscard]] int session(const Session& s);
 [[nodiscard]] int peers(const Session& s);

@@ -29,6 +29,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"status", "", "what is up, and totals", status},
+    {"ready", "", "whether new sessions are taken: exit code 0 or 1", ready},
     {"sessions",
      "[--ue ADDRESS] [--seid SEID] [--dnn NAME] [--peer NODE] [--teid TEID] [--limit N] "
      "[--after SEID]",

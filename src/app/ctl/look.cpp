@@ -189,6 +189,13 @@ std::optional<std::uint64_t> count_of(const Session& s) {
 
 }  // namespace
 
+// Not ready is a refusal of the call, with the reason.
+int ready(const Session& s) {
+  const Json json = s.call("GET", "/v1/ready");
+  if (!s.print_as_data(json)) fmt::print("ready\n");
+  return 0;
+}
+
 int status(const Session& s) {
   Json json = s.call("GET", "/v1/status");
   if (s.print_as_data(json)) return 0;

@@ -30,9 +30,10 @@ std::string Session::fetch(const std::string& method, const std::string& target)
   if (!reply) throw Stop{kUnreachable, reply.error()};
   if (reply->status < 300) return reply->body;
   const auto json = Json::parse(reply->body, nullptr, false);
-  const bool told = json.is_object() && json.contains("error");
+  const char* const key = reply->status == 503 ? "reason" : "error";
+  const bool told = json.is_object() && json.contains(key);
   const int code = reply->status == 400 ? kUsage : reply->status == 404 ? kNotFound : kRefused;
-  throw Stop{code, told ? cell(json["error"]) : fmt::format("HTTP status {}", reply->status)};
+  throw Stop{code, told ? cell(json[key]) : fmt::format("HTTP status {}", reply->status)};
 }
 
 Json Session::call(const std::string& method, const std::string& target) const {

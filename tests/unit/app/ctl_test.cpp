@@ -175,6 +175,18 @@ TEST_F(Ctl, ExitCodesTellWhatWentWrong) {
   EXPECT_EQ(run({"sessions"}).code, 3);
 }
 
+TEST_F(Ctl, ReadyIsForProbes) {
+  answer(R"({"ok":true,"reason":""})");
+  EXPECT_EQ(run({"ready"}).code, 0);
+  EXPECT_EQ(calls[0].path, "/v1/ready");
+  reply = [](const http::Call&) -> http::Reply {
+    return {503, "application/json", R"({"ok":false,"reason":"draining"})"};
+  };
+  const Outcome draining = run({"ready"});
+  EXPECT_EQ(draining.code, 1);
+  EXPECT_TRUE(has(draining.err, "draining")) << draining.err;
+}
+
 TEST_F(Ctl, WhatACommandDoesNotTakeIsRefused) {
   answer(R"({"done":"so be it"})");
   for (const std::vector<std::string>& words :
