@@ -63,6 +63,7 @@ class Daemon {
   /// Reads the configuration again and applies what can change in life. What it says is for the
   /// operator.
   [[nodiscard]] ops::Actions::Outcome reload();
+  [[nodiscard]] Result<void, std::string> add_networks(const config::Config& next);
   [[nodiscard]] Result<void, std::string> apply_to_host(const config::Config& next);
   void on_reload();
   void give_back_memory();
@@ -89,7 +90,7 @@ class Daemon {
   Now started_{};
   metrics::N4Meter meter_{};
   std::unique_ptr<ops::Operations> operations_{};
-  std::set<IpPrefix> routed_{};  ///< networks that reloads added
+  std::set<IpPrefix> routed_{};  ///< networks that reloads added, also failed ones
   std::size_t most_sessions_{};  ///< since memory was given back
   unsigned again_in_{};          ///< ticks until it is given back again; 0: it isn't
   std::uint64_t received_{};     ///< datagrams, at the last tick

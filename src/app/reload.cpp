@@ -34,31 +34,48 @@ void write_remarks(Log& log, const std::string& path, const config::Loaded& load
   for (const auto& note : loaded.notes) log.info("config", config::to_string(path, note));
 }
 
-Result<void, std::string> Daemon::apply_to_host(const config::Config& next) {
+Result<void, std::string> Daemon::add_networks(const config::Config& next) {
   for (std::size_t i = config_.dnn_list.size(); i < next.dnn_list.size(); ++i) {
-    // Routed by a reload that failed later on: it is there.
-    if (!routed_.contains(next.dnn_list[i].cidr)) {
-      if (auto ok = plane_->add_network(next.dnn_list[i].cidr); !ok) return ok;
-      routed_.insert(next.dnn_list[i].cidr);
-      if (routes_) {
-        if (auto ok = routes_->add(next.dnn_list[i]); !ok) return ok;
-      }
+    const config::Dnn& dnn = next.dnn_list[i];
+    if (!routed_.contains(dnn.cidr)) {
+      if (auto ok = plane_->add_network(dnn.cidr); !ok) return ok;
+      routed_.insert(dnn.cidr);
     }
+    if (!routes_) continue;
+    if (auto ok = routes_->add(dnn); !ok) return ok;
+  }
+  return {};
+}
+
+// Each step that fails changes nothing by itself, and those before it are taken back; but for
+// routes, which go with the device. They come last: what they need is there then, and only another
+// route can refuse them.
+Result<void, std::string> Daemon::apply_to_host(const config::Config& next) {
+  if (auto ok = operations_->listen(next); !ok) return ok;
+  const bool rules = netfilter_ && next.dnn_list != config_.dnn_list;
+  auto done = rules ? netfilter_->apply(next) : Result<void, std::string>{};
+  if (done) {
+    done = add_networks(next);
+    if (!done && rules) (void)netfilter_->apply(config_);
+  }
+  if (!done) {
+    (void)operations_->listen(config_);
+    return done;
+  }
+  for (std::size_t i = config_.dnn_list.size(); i < next.dnn_list.size(); ++i) {
     if (!next.dnn_list[i].ip_forward_enable || !netfilter_) continue;
     if (auto ok = Host{}.enable_forwarding(); !ok) log_.warn("host", ok.error());
   }
-  if (netfilter_ && next.dnn_list != config_.dnn_list) {
-    if (auto ok = netfilter_->apply(next); !ok) return ok;
-  }
-  return operations_->listen(next);
+  return {};
 }
 
 ops::Actions::Outcome Daemon::reload() {
   const auto loaded = config::load(path_);
   if (!loaded) {
     std::string text;
-    for (const auto& error : loaded.error()) text += config::to_string(path_, error) + "\n";
-    text.pop_back();
+    for (const auto& error : loaded.error()) {
+      text += (text.empty() ? "" : "; ") + config::to_string(path_, error);
+    }
     return failure("nothing changed: " + text);
   }
   config::Reload plan = config::plan_reload(config_, loaded->config);

@@ -100,6 +100,7 @@ class FakePlane : public dataplane::DataPlane {
   [[nodiscard]] std::string fault() const override { return wrong; }
   void watch(const dataplane::Watcher& watcher) override { watcher_ = watcher; }
   [[nodiscard]] Result<void, std::string> add_network(const IpPrefix& network) override {
+    if (!no_network.empty()) return failure(no_network);
     networks.push_back(network);
     return {};
   }
@@ -149,6 +150,7 @@ class FakePlane : public dataplane::DataPlane {
   dataplane::Capabilities can{};
   std::vector<dataplane::Path> known_paths{};
   std::vector<IpPrefix> networks{};  ///< added in life
+  std::string no_network{};          ///< why none can be added
   std::string wrong{};               ///< what fault() says
   [[nodiscard]] bool watched() const { return static_cast<bool>(watcher_); }
 

@@ -447,6 +447,19 @@ def test_reload_moves_the_metrics(operated, smf):
     assert "kupf_ready 1" in operated.get(f"{METRICS}/metrics")
 
 
+def test_a_reload_that_fails_leaves_the_host_alone(operated, smf):
+    """Another data network, with rules and a route of its own, and an address that isn't this host's."""
+    upf = operated.topology.upf
+    host = lambda: (upf.run("ip", "route"), upf.run("nft", "list", "ruleset"))
+    before = host()
+    network = "  - {dnn: ims, cidr: 10.99.0.0/16, natifname: lo}\n"
+    for metrics, code in (("192.0.2.1:9805", 1), (METRICS, 0)):
+        operated.write("debug", metrics=metrics)
+        operated.config_path.write_text(operated.config_path.read_text().replace("logger:\n", network + "logger:\n"))
+        operated.ctl("reload", code=code)
+        assert (host() == before) == (code == 1)
+
+
 def test_sessions_of_a_peer_by_node_id_and_address(operated, topology):
     smf = n4.Smf(topology, net.SMF3, node_id="smf.example.org")
     smf.associate()

@@ -270,6 +270,40 @@ TEST_F(CheckedReload, OfWhereMetricsAreServed) {
   EXPECT_EQ(stop(), 0);
 }
 
+// Whatever fails, and whatever was to be done before it.
+TEST_F(Daemon, AReloadThatFailsChangesNothing) {
+  const std::uint16_t port = free_port();
+  const auto metrics_at = [&](const char* address) {
+    std::string yaml = with_api(
+        fmt::format("metrics: {{listen: '{}:{}'}}\nlogger: {{level: debug}}\n", address, port));
+    const std::string end = "cidr: 10.60.0.0/16}";
+    return yaml.insert(yaml.find(end) + end.size(), ", {dnn: ims, cidr: 10.61.0.0/16}");
+  };
+  const auto scraped = [&](const char* address) {
+    return http::fetch(SocketAddress{*parse_ip(address), port}, "GET", "/metrics").has_value();
+  };
+  const auto nothing_changed = [&](const std::string& why) {
+    const std::string refused = api("/v1/reload", "POST", 409)["error"];
+    EXPECT_TRUE(refused.starts_with("nothing changed: " + why)) << refused;
+    EXPECT_EQ(api("/v1/pools")["pools"].size(), 1U);
+    EXPECT_EQ(api("/v1/config")["config"]["logger.level"], "info");
+    EXPECT_TRUE(plane_->networks.empty());
+    EXPECT_TRUE(scraped("127.0.0.80"));
+    EXPECT_FALSE(scraped("127.0.0.81"));
+  };
+  start(with_api(fmt::format("metrics: {{listen: '127.0.0.80:{}'}}\n", port)));
+  std::ofstream{folder_ / "upfcfg.yaml"} << metrics_at("192.0.2.1");  // isn't this host's
+  nothing_changed("listening at 192.0.2.1");
+  plane_->no_network = "another route";
+  std::ofstream{folder_ / "upfcfg.yaml"} << metrics_at("127.0.0.81");
+  nothing_changed("another route");
+  plane_->no_network.clear();
+  EXPECT_TRUE(api("/v1/reload", "POST").contains("done"));
+  EXPECT_EQ(plane_->networks.size(), 1U);
+  EXPECT_TRUE(scraped("127.0.0.81"));
+  EXPECT_EQ(stop(), 0);
+}
+
 // What `upf --check` says beside "good", of a daemon that runs.
 TEST_F(Daemon, ACheckSaysWhatWouldChange) {
   start(with_api());
@@ -315,6 +349,20 @@ TEST_F(Daemon, SighupNamesWhatNeedsARestart) {
   }
   EXPECT_NE(log().find("needs a restart: dnnList[0].cidr"), std::string::npos) << log();
   EXPECT_EQ(api("/v1/pools")["pools"][0]["cidr"], "10.60.0.0/16");
+  EXPECT_EQ(stop(), 0);
+}
+
+TEST_F(Daemon, ARefusedReloadIsALineWithAllErrors) {
+  start(with_api());
+  std::ofstream{folder_ / "upfcfg.yaml"} << with_api("gtp: {}\npcfp: {}\n");
+  ::kill(::getpid(), SIGHUP);
+  for (int i = 0; i < 1500 && log().find("reload:") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  const std::string said = log().substr(log().find("reload:"));
+  EXPECT_NE(said.find("gtp: unknown key (did you mean gtpu?); "), std::string::npos) << said;
+  EXPECT_NE(said.find("pcfp: unknown key"), std::string::npos) << said;
+  EXPECT_EQ(said.find("\\x0a"), std::string::npos) << said;
   EXPECT_EQ(stop(), 0);
 }
 
