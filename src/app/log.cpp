@@ -79,7 +79,7 @@ Log::Log(const config::Logger& settings, const std::vector<std::string>& files)
       journal_(writes_to_journal()),
       stderr_(logger_of("stderr", {std::make_shared<spdlog::sinks::stderr_sink_mt>()})) {}
 
-Log::~Log() = default;
+Log::~Log() { report_suppressed(); }
 
 Result<std::unique_ptr<Log>, std::string> Log::open(const config::Logger& settings,
                                                     const std::vector<std::string>& files) {
@@ -128,7 +128,7 @@ void Log::write(Level level, std::string procedure, std::string text, Fields fie
   const Now now = runtime::now();
   if (level >= Level::Info && level < Level::Fatal) {
     const std::string kind = fmt::format("{} {}: {}", name_of(level), procedure, text);
-    if (!budget_.take(kind, now.steady)) return;
+    if (!budget_.take(level, kind, now.steady)) return;
   }
   put({level, now.wall, std::move(procedure), std::move(text), std::move(fields),
        settings_.report_caller ? place_of(caller) : std::string{}});
@@ -136,9 +136,11 @@ void Log::write(Level level, std::string procedure, std::string text, Fields fie
 
 void Log::report_suppressed() {
   const std::lock_guard lock{mutex_};
+  const auto least = threshold(settings_);
   const Now now = runtime::now();
-  for (const auto& [kind, lines] : budget_.collect(now.steady)) {
-    put({Level::Info,
+  for (const auto& [level, kind, lines] : budget_.collect(now.steady)) {
+    if (!least || level < *least) continue;
+    put({level,
          now.wall,
          "log",
          fmt::format("{} more lines like this left out", lines),

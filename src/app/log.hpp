@@ -52,7 +52,8 @@ class Log {
   [[nodiscard]] config::Logger settings() const;
   /// Opens the files anew: what logrotate moved away is left alone.
   [[nodiscard]] Result<void, std::string> reopen();
-  /// One line for each kind of which lines were left out; to be called now and then.
+  /// One line for each kind of which lines were left out, at their level; to be called now and
+  /// then. The destructor says what is left.
   void report_suppressed();
 
  private:

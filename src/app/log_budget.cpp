@@ -10,7 +10,7 @@ void LogBudget::fill(Bucket& bucket, TimePoint now) {
   bucket.filled = now;
 }
 
-bool LogBudget::take(const std::string& kind, TimePoint now) {
+bool LogBudget::take(Level level, const std::string& kind, TimePoint now) {
   auto found = buckets_.find(kind);
   if (found == buckets_.end()) {
     const std::string& key = buckets_.size() < kKinds ? kind : std::string{"other"};
@@ -20,6 +20,7 @@ bool LogBudget::take(const std::string& kind, TimePoint now) {
   fill(bucket, now);
   if (bucket.tokens < 1) {
     ++bucket.suppressed;
+    bucket.level = std::max(bucket.level, level);
     return false;
   }
   bucket.tokens -= 1;
@@ -30,8 +31,9 @@ std::vector<LogBudget::Suppressed> LogBudget::collect(TimePoint now) {
   std::vector<Suppressed> all;
   for (auto it = buckets_.begin(); it != buckets_.end();) {
     Bucket& bucket = it->second;
-    if (bucket.suppressed != 0) all.push_back({it->first, bucket.suppressed});
+    if (bucket.suppressed != 0) all.push_back({bucket.level, it->first, bucket.suppressed});
     bucket.suppressed = 0;
+    bucket.level = {};
     fill(bucket, now);
     it = bucket.tokens >= kBurst ? buckets_.erase(it) : std::next(it);
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "src/app/log_line.hpp"
 #include "upf/base/clock.hpp"
 
 namespace upf::app {
@@ -21,9 +22,10 @@ class LogBudget {
   static constexpr std::size_t kKinds = 256;
 
   /// Whether this line may be written. If not it is counted.
-  [[nodiscard]] bool take(const std::string& kind, TimePoint now);
+  [[nodiscard]] bool take(Level level, const std::string& kind, TimePoint now);
 
   struct Suppressed {
+    Level level{};  ///< of the most important line
     std::string kind{};
     std::uint64_t lines{};
     bool operator==(const Suppressed&) const = default;
@@ -36,6 +38,7 @@ class LogBudget {
     double tokens = kBurst;
     TimePoint filled{};
     std::uint64_t suppressed{};
+    Level level{};  ///< the highest of those
   };
   static void fill(Bucket& bucket, TimePoint now);
 

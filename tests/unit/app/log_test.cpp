@@ -63,25 +63,25 @@ TEST(LogBudget, LetsABurstThroughThenATrickle) {
   LogBudget budget;
   const TimePoint start{};
   int written = 0;
-  for (int i = 0; i < 1000; ++i) written += budget.take("a", start) ? 1 : 0;
+  for (int i = 0; i < 1000; ++i) written += budget.take(Level::Info, "a", start) ? 1 : 0;
   EXPECT_EQ(written, 100);
-  EXPECT_EQ(budget.collect(start), (std::vector<LogBudget::Suppressed>{{"a", 900}}));
+  EXPECT_EQ(budget.collect(start), (std::vector<LogBudget::Suppressed>{{Level::Info, "a", 900}}));
   EXPECT_TRUE(budget.collect(start).empty());
-  for (int i = 0; i < 1000; ++i) written += budget.take("a", start + 1s) ? 1 : 0;
+  for (int i = 0; i < 1000; ++i) written += budget.take(Level::Info, "a", start + 1s) ? 1 : 0;
   EXPECT_EQ(written, 110);
-  EXPECT_TRUE(budget.take("b", start));  // another kind has its own allowance
+  EXPECT_TRUE(budget.take(Level::Info, "b", start));  // another kind has its own allowance
 }
 
 TEST(LogBudget, MadeUpKindsShareOneAllowance) {
   LogBudget budget;
   int written = 0;
   for (int i = 0; i < 100'000; ++i) {
-    written += budget.take("kind " + std::to_string(i), TimePoint{}) ? 1 : 0;
+    written += budget.take(Level::Info, "kind " + std::to_string(i), TimePoint{}) ? 1 : 0;
   }
   EXPECT_EQ(written, 256 + 100);
   // Silent for a while, they are forgotten.
   EXPECT_EQ(budget.collect(TimePoint{} + 1h).size(), 1U);
-  EXPECT_TRUE(budget.take("new", TimePoint{} + 1h));
+  EXPECT_TRUE(budget.take(Level::Info, "new", TimePoint{} + 1h));
 }
 
 class LogFile : public testing::Test {
@@ -137,6 +137,20 @@ TEST_F(LogFile, AFloodIsAFewLinesAndACount) {
   EXPECT_LT(lines, 200);
   EXPECT_NE(text.find("more lines like this left out like=\"warn n4: unknown peer\""),
             std::string::npos);
+}
+
+// Counted until the end, and as important as what was left out.
+TEST_F(LogFile, WhatWasLeftOutIsSaidAtTheEndAtItsLevel) {
+  {
+    const auto log = Log::open({.level = config::LogLevel::Warn}, {path("upf.log")});
+    ASSERT_TRUE(log.has_value());
+    for (int i = 0; i < 1'000; ++i) (*log)->warn("n4", "unknown peer");
+    for (int i = 0; i < 1'000; ++i) (*log)->error("plane", "no memory");
+  }
+  const std::string text = content(path("upf.log"));
+  EXPECT_NE(text.find("left out like=\"warn n4: unknown peer\""), std::string::npos) << text;
+  EXPECT_NE(text.find("ERROR log: "), std::string::npos) << text;
+  EXPECT_EQ(text.find("INFO"), std::string::npos) << text;
 }
 
 TEST_F(LogFile, ReopensWhatLogrotateMoved) {
