@@ -119,11 +119,13 @@ ops::Actions Daemon::actions() {
   actions.set_draining = [this](bool on, bool end) -> ops::Actions::Outcome {
     draining_ = on;
     end_when_empty_ = on && end;
-    act(control_->set_draining(runtime::now(), on));
+    act(control_->set_draining(runtime::now(), on, end));
     runtime::notify_status(state());
     if (!on) return std::string{"new sessions again"};
     return fmt::format("no new sessions; SMFs are told{}",
-                       end ? "; upf stops once the last session is gone" : "");
+                       end ? ", and asked to release their associations within 10 minutes; upf "
+                             "stops once the last session is gone"
+                           : "");
   };
   actions.release_session = [this](Seid seid) -> ops::Actions::Outcome {
     act(control_->release_session(runtime::now(), seid));

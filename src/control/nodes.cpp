@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "src/control/answers.hpp"
 #include "src/control/features.hpp"
@@ -397,9 +398,10 @@ void Nodes::ask_for_release(std::optional<std::chrono::seconds> graceful) {
   }
 }
 
-void Nodes::set_draining(bool draining) {
+void Nodes::set_draining(bool draining, bool end) {
   constexpr std::chrono::seconds kGrace{600};
-  if (draining && !core_.draining) ask_for_release(kGrace);
+  if (draining && end && !std::exchange(asked_for_release_, true)) ask_for_release(kGrace);
+  if (!draining) asked_for_release_ = false;
   core_.draining = draining;
   core_.load.set_draining(draining);
   log(Level::Info, "drain", draining ? "no new sessions from now on" : "new sessions again", {});

@@ -34,7 +34,7 @@ class Nodes {
   void start();
   void on_timer();
   void shutdown();
-  void set_draining(bool draining);
+  void set_draining(bool draining, bool end);
   void drop(const pfcp::NodeId& node);
   void set_peers(const std::vector<Peer>& peers);
   /// False: not the answer to one of our node requests.
@@ -83,6 +83,7 @@ class Nodes {
   Sessions& sessions_;
   Pfds pfds_;
   std::vector<Contact> contacts_;
+  bool asked_for_release_{};  ///< by the drain that goes on
 };
 
 }  // namespace upf::control

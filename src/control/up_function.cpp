@@ -51,9 +51,9 @@ Output UpFunction::reconfigure(const Now& now, const Settings& settings) {
   return impl_->finish();
 }
 
-Output UpFunction::set_draining(const Now& now, bool draining) {
+Output UpFunction::set_draining(const Now& now, bool draining, bool end) {
   impl_->core.begin(now);
-  impl_->nodes.set_draining(draining);
+  impl_->nodes.set_draining(draining, end);
   return impl_->finish();
 }
 

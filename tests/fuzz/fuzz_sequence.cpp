@@ -366,8 +366,10 @@ class World {
   void act() {
     const Seid seid = any_seid();
     switch (script_.below(4)) {
-      case 0:
-        return take(up_.set_draining(now_, script_.flag()));
+      case 0: {
+        const bool on = script_.flag();
+        return take(up_.set_draining(now_, on, on));
+      }
       case 1:
         take(up_.drop_association(now_, node(script_.octet())));
         return ledger_.forget_ended();

@@ -37,9 +37,10 @@ class UpFunction {
   /// Live changes: peers, allow, limits, heartbeats, retransmission. What can't change while
   /// sessions live (our Node ID and addresses) stays as it is.
   [[nodiscard]] Output reconfigure(const Now& now, const Settings& settings);
-  /// No new sessions, and peers are asked to release their associations (TS 29.244 6.2.7.3); or
-  /// business as usual again.
-  [[nodiscard]] Output set_draining(const Now& now, bool draining);
+  /// No new sessions, and with `end` peers are asked to release their associations (TS 29.244
+  /// 6.2.7.3), which takes what is there with it; or business as usual again. Nothing takes that
+  /// request back.
+  [[nodiscard]] Output set_draining(const Now& now, bool draining, bool end);
   /// Ends a session; its CP function is told by its last usage report, if there is one.
   [[nodiscard]] Output release_session(const Now& now, Seid seid);
   /// Ends an association and its sessions without a word to the peer.

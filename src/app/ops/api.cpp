@@ -140,8 +140,9 @@ constexpr Api::Entry Api::kEntries[] = {
     {{"POST", "/v1/log", "Set the log level", "level*", "Done", true, "400"}, &Api::set_level},
     {{"POST", "/v1/reload", "Read the configuration again", "", "Done", true, "409"}, &Api::reload},
     {{"POST", "/v1/drain",
-      "Refuse new sessions and tell the SMFs (with `end`: and stop once the last session is "
-      "gone), or take them again",
+      "Refuse new sessions and tell the SMFs by load control (with `end`: and ask them to release "
+      "their associations within 10 minutes, and stop once the last session is gone), or take new "
+      "sessions again",
       "on*, end", "Done", true, "400"},
      &Api::drain},
     {{"POST", "/v1/audit", "Begin to compare intended and installed rules", "repair", "Done", true,

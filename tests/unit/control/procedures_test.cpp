@@ -115,7 +115,7 @@ struct Operator : UpFunctionTest {
 
 TEST_F(Operator, DrainingTakesNoNewSessionsAndAsksForTheRelease) {
   const Seid seid = establish();
-  const Output drain = up->set_draining(now, true);
+  const Output drain = up->set_draining(now, true, true);
   ASSERT_EQ(drain.send.size(), 1U);
   const auto update = decoded<pfcp::AssociationUpdateRequest>(drain.send[0]);
   ASSERT_TRUE(update.pfcp_association_release_request);
@@ -126,8 +126,21 @@ TEST_F(Operator, DrainingTakesNoNewSessionsAndAsksForTheRelease) {
                 .cause,
             Cause::NoResourcesAvailable);
   EXPECT_EQ(modify(seid, activation()), Cause::RequestAccepted);
-  (void)up->set_draining(now, false);
+  (void)up->set_draining(now, false, false);
   establish(establishment(0x200, {{10, 60, 0, 2}}));
+}
+
+// Who is there stays as long as it likes: no association is to be released.
+TEST_F(Operator, DrainingWithoutAnEndAsksForNoRelease) {
+  const Seid seid = establish();
+  EXPECT_TRUE(up->set_draining(now, true, false).send.empty());
+  EXPECT_EQ(answer<pfcp::SessionEstablishmentResponse>(
+                send(establishment(0x200, {{10, 60, 0, 2}}), Seid{}))
+                .cause,
+            Cause::NoResourcesAvailable);
+  EXPECT_EQ(modify(seid, activation()), Cause::RequestAccepted);
+  EXPECT_EQ(up->set_draining(now, true, true).send.size(), 1U);  // now there is one
+  EXPECT_TRUE(up->set_draining(now, true, true).send.empty());   // asked already
 }
 
 // 6.2.3, 6.2.4: those who asked for it are told by load control, too, and told when it is over.
@@ -136,13 +149,13 @@ TEST_F(Operator, DrainingIsAllTheLoadThereCanBe) {
   setup.cp_function_features = {.load = true, .ovrl = true};
   (void)send(setup);
   const Seid seid = establish();
-  (void)up->set_draining(now, true);
+  (void)up->set_draining(now, true, true);
   auto told = answer<pfcp::SessionModificationResponse>(send(activation(), seid));
   ASSERT_TRUE(told.load_control_information);
   EXPECT_EQ(told.load_control_information->load_metric, 100);
   ASSERT_TRUE(told.overload_control_information);
   EXPECT_EQ(told.overload_control_information->overload_reduction_metric, 100);
-  (void)up->set_draining(now, false);
+  (void)up->set_draining(now, false, false);
   told = answer<pfcp::SessionModificationResponse>(send(idle(), seid));
   ASSERT_TRUE(told.load_control_information);
   EXPECT_EQ(told.load_control_information->load_metric, 0);
