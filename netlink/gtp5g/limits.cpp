@@ -38,6 +38,9 @@ const std::vector<Limitation>& limitations() {
       {"Extension headers that must be understood", Narrowed,
        "passed over in G-PDUs; other messages get a Supported Extension Headers Notification"},
       {"Fragments and IP options", Narrowed, "ports are read at a fixed place"},
+      {"Counting what is dropped", Narrowed,
+       "`kupf_gtpu_drops_total` has the daemon's own drops; the module counts those of downlink "
+       "packets as its link's errors (`kupf_interface_errors_total`), and others not at all"},
   };
   return table;
 }

@@ -73,7 +73,9 @@ constexpr Family kCatalog[] = {
     {"kupf_gtpu_packets_total", Kind::Counter, "packets", "direction", "User packets forwarded."},
     {"kupf_gtpu_bytes_total", Kind::Counter, "bytes", "direction",
      "Bytes of user packets forwarded."},
-    {"kupf_gtpu_drops_total", Kind::Counter, "packets", "reason", "User packets not forwarded."},
+    {"kupf_gtpu_drops_total", Kind::Counter, "packets", "reason",
+     "User packets not forwarded. gtp5g: those of the daemon only; the module's own are partly in "
+     "kupf_interface_errors_total."},
     {"kupf_interface_packets_total", Kind::Counter, "packets", "interface, role, direction",
      "Packets of the devices of N3, N9 and N6, as the kernel counts them: all traffic, not only "
      "GTP-U."},
@@ -81,6 +83,9 @@ constexpr Family kCatalog[] = {
      "Bytes of these."},
     {"kupf_interface_drops_total", Kind::Counter, "packets", "interface, role, direction",
      "Packets that the kernel dropped at these devices."},
+    {"kupf_interface_errors_total", Kind::Counter, "packets", "interface, role, direction",
+     "Packets that these devices couldn't receive or send; direction out of gtp5g's link: downlink "
+     "packets that the module dropped."},
     {"kupf_waiting_packets", Kind::Gauge, "packets", "",
      "Downlink packets that wait for an idle UE."},
     {"kupf_waiting_bytes", Kind::Gauge, "bytes", "", "Bytes of these."},

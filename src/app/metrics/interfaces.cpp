@@ -34,6 +34,12 @@ std::optional<IpAddress> address_of(const sockaddr* address) {
   return ip;
 }
 
+/// Whether a socket of that address has packets to the other one.
+bool covers(const IpAddress& bound, const IpAddress& ip) {
+  return bound == ip || (bound == IpAddress{Ipv4{}} && std::holds_alternative<Ipv4>(ip)) ||
+         bound == IpAddress{Ipv6{}};
+}
+
 /// Devices that matter, and what they are for.
 std::map<std::string, std::string> roles_of(const config::Config& config) {
   std::map<std::string, std::string> roles{{config.gtpu.ifname, "n6"}};
@@ -43,7 +49,7 @@ std::map<std::string, std::string> roles_of(const config::Config& config) {
   for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
     const auto ip = address_of(at->ifa_addr);
     for (const auto& entry : config.gtpu.if_list) {
-      if (!ip || entry.addr.address != ip) continue;
+      if (!ip || !entry.addr.address || !covers(*entry.addr.address, *ip)) continue;
       roles.try_emplace(at->ifa_name, entry.type == config::InterfaceType::N9 ? "n9" : "n3");
     }
   }
@@ -65,7 +71,8 @@ std::vector<DeviceCounts> parse_devices(std::string_view text) {
     std::istringstream numbers{line.substr(colon + 1)};
     double ignored{};
     for (std::size_t way = 0; way < 2; ++way) {
-      numbers >> counts.octets[way] >> counts.packets[way] >> ignored >> counts.drops[way];
+      numbers >> counts.octets[way] >> counts.packets[way] >> counts.errors[way] >>
+          counts.drops[way];
       for (int i = 0; i < 4; ++i) numbers >> ignored;
     }
     if (numbers) all.push_back(std::move(counts));
@@ -92,6 +99,7 @@ void expose_interfaces(const config::Config& config, Exposition& to) {
       to.add("kupf_interface_packets_total", labels, counts.packets[way]);
       to.add("kupf_interface_bytes_total", labels, counts.octets[way]);
       to.add("kupf_interface_drops_total", labels, counts.drops[way]);
+      to.add("kupf_interface_errors_total", labels, counts.errors[way]);
     }
   }
 }

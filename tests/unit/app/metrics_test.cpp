@@ -291,6 +291,7 @@ TEST(Interfaces, AreReadFromTheKernelsTable) {
   EXPECT_EQ(devices[1].device, "upfgtp");
   EXPECT_EQ(devices[1].octets[0], 9007199254740000.0);
   EXPECT_EQ(devices[1].packets[0], 7);
+  EXPECT_EQ(devices[1].errors[0], 1);
   EXPECT_EQ(devices[1].drops[0], 3);
   EXPECT_EQ(devices[1].octets[1], 300);
   EXPECT_EQ(devices[1].packets[1], 5);
@@ -306,6 +307,18 @@ TEST(Interfaces, TheDeviceOfTheGtpuAddressIsN3) {
                                    "direction=\"in\"} "),
             std::string::npos)
       << exposition.text();
+}
+
+TEST(Interfaces, AnyGtpuAddressIsAllDevices) {
+  for (const IpAddress& any : {IpAddress{Ipv4{}}, IpAddress{Ipv6{}}}) {
+    config::Config config;
+    config.gtpu.if_list.push_back({.addr = {to_string(any), any}});
+    Exposition exposition;
+    expose_interfaces(config, exposition);
+    EXPECT_NE(exposition.text().find("kupf_interface_errors_total{interface=\"lo\",role=\"n3\""),
+              std::string::npos)
+        << exposition.text();
+  }
 }
 
 TEST(Process, FiguresAreThisProcesss) {
