@@ -172,7 +172,8 @@ def test_upfctl(operated, crowd, smf, gnb, host):
 def test_upfctl_on_a_terminal(operated, crowd, smf):
     """Nothing is wider than the terminal, and what a row is about is whole."""
     smf.establish(n4.pdr_uplink(teid=0x9001), expect=n4.MANDATORY_MISSING)
-    for words in (["status"], ["sessions"], ["session", ue_of(3)], ["peers"], ["refusals"], ["counters"], ["watch", "--count", 1]):
+    for words in (["status"], ["sessions"], ["session", ue_of(3)], ["peers"], ["refusals"], ["counters"], ["features"],
+                  ["pools"], ["config"], ["watch", "--count", 1]):
         shown = operated.ctl_on_terminal(80, *words)
         assert len(shown.splitlines()) >= 2 and max(map(len, shown.splitlines())) <= 80, shown
     shown, whole = operated.ctl_on_terminal(60, "sessions"), operated.ctl("sessions")

@@ -58,6 +58,9 @@ struct Session {
 [[nodiscard]] int peers(const Session& s);
 [[nodiscard]] int refusals(const Session& s);
 [[nodiscard]] int counters(const Session& s);
+[[nodiscard]] int features(const Session& s);
+[[nodiscard]] int pools(const Session& s);
+[[nodiscard]] int config_in_force(const Session& s);
 [[nodiscard]] int watch(const Session& s);
 [[nodiscard]] int trace(const Session& s);
 [[nodiscard]] int capture(const Session& s);

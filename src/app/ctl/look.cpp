@@ -23,6 +23,12 @@ void print_part(const Json& list, const std::vector<Column>& columns) {
   print_list(list, columns);
 }
 
+void print_members(const Json& object) {
+  Json list = Json::array();
+  for (const auto& [key, value] : object.items()) list.push_back({{"key", key}, {"value", value}});
+  print_list(list, {{"KEY", "key", Fit::Always}, {"VALUE", "value", Fit::Cut}});
+}
+
 int list_of(const Session& s, const char* what, const std::vector<Column>& columns) {
   Json json = s.call("GET", std::string{"/v1/"} + what);
   if (!s.print_as_data(json)) print_list(json[what], columns);
@@ -315,6 +321,23 @@ int counters(const Session& s) {
   return list_of(
       s, "counters",
       {{"NAME", "name", Fit::Cut}, {"LABEL", "label", Fit::Cut}, {"VALUE", "value", Fit::Always}});
+}
+
+int features(const Session& s) {
+  const Json json = s.call("GET", "/v1/features");
+  if (!s.print_as_data(json)) print_members(json);
+  return 0;
+}
+
+int pools(const Session& s) {
+  return list_of(s, "pools",
+                 {{"DNN", "dnn", Fit::Cut}, {"UES", "cidr", Fit::Always}, {"NAT", "nat"}});
+}
+
+int config_in_force(const Session& s) {
+  const Json json = s.call("GET", "/v1/config");
+  if (!s.print_as_data(json)) print_members(json["config"]);
+  return 0;
 }
 
 int watch(const Session& s) {
