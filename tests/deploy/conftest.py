@@ -1,3 +1,4 @@
+import importlib
 import os
 import pathlib
 import subprocess
@@ -17,6 +18,19 @@ def missing():
         pytest.skip(f"{what} is missing")
 
     return say
+
+
+@pytest.fixture(scope="session")
+def module(missing):
+    """A Python module by name."""
+
+    def find(name, package):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            missing(package)
+
+    return find
 
 
 @pytest.fixture(scope="session")

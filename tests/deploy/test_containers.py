@@ -30,9 +30,9 @@ def test_what_the_image_copies_is_there(root):
             assert (root / source).exists(), source
 
 
-def test_hadolint(root):
+def test_hadolint(root, missing):
     if shutil.which("hadolint") is None:
-        pytest.skip("hadolint is missing")
+        missing("hadolint (PyPI)")
     subprocess.run(["hadolint", "-c", root / "deploy/docker/.hadolint.yaml", root / "deploy/docker/Dockerfile"],
                    check=True)
 
@@ -137,8 +137,8 @@ def test_the_manifest(root, check_config):
     assert pod["spec"]["hostname"] == "upf", "addr: upf in the configuration is the pod's own"
 
 
-def test_the_manifest_against_kubernetes_schemas(root):
-    validate = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is missing (PyPI)")
+def test_the_manifest_against_kubernetes_schemas(root, module):
+    validate = module("kubernetes_validate", "kubernetes-validate (PyPI)")
     for one in yaml.safe_load_all((root / "deploy/kubernetes/kupf.yaml").read_text()):
         validate.validate(one, "1.30", strict=True)
 
@@ -159,8 +159,8 @@ def test_the_charts_configurations_are_good(root, check_config):
         check_config(re.sub(r"\{\{[^}]*\}\}", "filled-in", config))
 
 
-def test_the_charts_values_fit_its_schema(root):
-    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is missing")
+def test_the_charts_values_fit_its_schema(root, module):
+    jsonschema = module("jsonschema", "python3-jsonschema")
     schema = yaml.safe_load((root / CHART / "values.schema.json").read_text())
     default = yaml.safe_load((root / CHART / "values.yaml").read_text())
     for file in values_files(root):
@@ -188,8 +188,8 @@ def test_templates_are_balanced_and_use_values_that_exist(root):
 
 
 @pytest.fixture(scope="module")
-def helm():
-    return pytest.importorskip("helm_python", reason="helm-python-sdk is missing (PyPI)")
+def helm(module):
+    return module("helm_python", "helm-python-sdk (PyPI)")
 
 
 def test_helm_lints_the_chart(root, helm):
@@ -199,8 +199,8 @@ def test_helm_lints_the_chart(root, helm):
         assert not found["errors"] and all(message["severity"] <= 1 for message in found["messages"]), found
 
 
-def test_helm_renders_what_kubernetes_takes(root, helm, check_config):
-    validate = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is missing (PyPI)")
+def test_helm_renders_what_kubernetes_takes(root, helm, module, check_config):
+    validate = module("kubernetes_validate", "kubernetes-validate (PyPI)")
     for file in values_files(root):
         with helm.Chart.load(root / CHART) as chart:
             made = chart.render(yaml.safe_load(file.read_text()), name="upf", namespace="core")

@@ -18,9 +18,9 @@ def test_the_configurations_page_is_what_the_readme_says(root):
     assert ran.returncode == 0, ran.stdout
 
 
-def test_mandoc_has_nothing_to_say(root):
+def test_mandoc_has_nothing_to_say(root, missing):
     if shutil.which("mandoc") is None:
-        pytest.skip("mandoc is missing (package mandoc)")
+        missing("mandoc (package mandoc)")
     said = subprocess.run(["mandoc", "-Tlint", *pages(root)], capture_output=True, text=True).stdout
     # Whether other manuals are installed here is not the page's affair.
     wrong = [line for line in said.splitlines() if "referenced manual not found" not in line

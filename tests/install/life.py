@@ -167,7 +167,8 @@ class Life:
     def calls(self):
         """Every system call made is one that the unit's filter lets through."""
         if not self.traced:
-            notes.note("skipped", "the unit's system call filter: strace is missing")
+            code = notes.missing("the unit's system call filter: strace is missing (package strace)")
+            assert code == 0, "this must run here"
             return
         made = set(re.findall(r"^\d+ +(\w+)\(", (self.root / "tmp/calls").read_text(), re.M))
         made -= {"execve"}
