@@ -124,6 +124,10 @@ def test_every_answer_of_the_document(operated, crowd, smf):
         got = call("GET", f"/v1/{what}/{{id}}", 200, id=begun[0])
         assert what == "traces" or got.startswith(b"\x0a\x0d\x0d\x0a")
         call("GET", f"/v1/{what}/{{id}}", 404, id=999)
+        if what == "captures":
+            state = call("GET", "/v1/captures/{id}/state", 200, id=begun[0])
+            assert state == {"octets": len(got), "packets": 0, "full": False, "left_out": 0, "lost": 0}
+            call("GET", "/v1/captures/{id}/state", 404, id=999)
         while len(begun) < 8:  # as many as there may be
             begun.append(call("POST", f"/v1/{what}", 200, target=ue)["id"])
         call("POST", f"/v1/{what}", 409, target=ue)
@@ -227,6 +231,21 @@ def test_one_subscribers_story(operated, crowd, smf, gnb, host, tmp_path):
     inner = told_by("-Y", f"ip.addr == {ue_of(number)} && udp.port == 7000").splitlines()
     assert len(inner) == 2, told_by()
     assert told_by("-Y", f"ip.addr == {ue_of(other)}") == ""
+
+
+def test_a_capture_says_what_the_kernel_lost(operated, crowd, host):
+    """More packets than a socket holds, while the daemon takes none."""
+    started = json.loads(operated.call("POST", f"/v1/captures?target={ue_of(0)}&seconds=60")[2])
+    state = lambda: json.loads(operated.call("GET", f"/v1/captures/{started['id']}/state")[2])
+    assert state()["lost"] == 0 and started["warning"] == ""
+    operated.process.send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(2000):
+            host.send(b"x" * 1000, ue=ue_of(0))
+    finally:
+        operated.process.send_signal(signal.SIGCONT)
+    assert net.eventually(lambda: state()["lost"] > 0), state()
+    assert state()["packets"] > 0 and not state()["full"]
 
 
 def test_traces_end_with_who_asked_for_them(operated, crowd):

@@ -256,11 +256,19 @@ def test_trace_and_capture(tour):
 
 
 def test_a_capture_ends_by_itself_and_keeps_to_its_size(tour):
+    """It ends when nothing more fits, long before its time, and says so."""
     number, file = 7, tour.folder / "small.pcapng"
-    with concurrent.futures.ThreadPoolExecutor(1) as background:
-        capturing = background.submit(tour.upf.ctl, "capture", ue_of(number), "-w", file, "--seconds", 3, "--octets", 4096)
-        while not capturing.done():
+    words = ["-o", "json", "capture", ue_of(number), "-w", file, "--seconds", 3600, "--octets", 4096]
+    capturing = subprocess.Popen([daemon.BUILD / "upfctl", "-s", tour.upf.socket, *map(str, words)], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+    try:
+        while capturing.poll() is None:
             tour.traffic([number])
+    finally:
+        capturing.kill()
+    wrote, said = capturing.communicate()
+    assert capturing.returncode == 0 and re.search(r"^upfctl: full: at least \d+ items? left out$", said, re.M), said
+    assert json.loads(wrote)["warning"].startswith("full: at least ")
     assert 2048 < file.stat().st_size <= 4096
     done = subprocess.run(["tshark", "-r", file], capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) >= 10 and done.stderr.count("cut short") == 0, done.stderr

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -79,6 +80,28 @@ std::optional<std::uint64_t> print_records(const Session& s, const std::string& 
   throw;
 }
 
+/// Until the capture's time is nearly over (then the daemon forgets it), or nothing more fits.
+void wait_for_capture(const Session& s, const Following& following) {
+  constexpr std::chrono::milliseconds kEarly{500};
+  const auto end = following.end() - kEarly;
+  while (interrupted == 0 && std::chrono::steady_clock::now() < end) {
+    if (s.call("GET", following.path() + "/state")["full"] == true) return;
+    wait_until(std::min(end, std::chrono::steady_clock::now() + kEarly));
+  }
+}
+
+/// What a capture hasn't got, in words.
+std::vector<std::string> lacks_of(const Json& state) {
+  std::vector<std::string> lacks;
+  if (const std::uint64_t left_out = state["left_out"]; left_out != 0) {
+    lacks.push_back(fmt::format("full: at least {} left out", counted(left_out, "item")));
+  }
+  if (const std::uint64_t lost = state["lost"]; lost != 0) {
+    lacks.push_back(counted(lost, "packet") + " lost by the kernel");
+  }
+  return lacks;
+}
+
 Json remark_of(const config::Remark& remark) {
   return {
       {"key", remark.key}, {"line", remark.line}, {"column", remark.column}, {"text", remark.text}};
@@ -118,13 +141,16 @@ int capture(const Session& s) {
   if (!out) throw Stop{kRefused, "can't write " + file};
   fmt::print(stderr, "capturing {} into {}; end with Ctrl-C\n", whom, file);
   if (!following.warning().empty()) fmt::print(stderr, "upfctl: {}\n", following.warning());
-  // Fetched half a second early: the daemon forgets a capture when its time is over.
-  wait_until(following.end() - std::chrono::milliseconds{500});
+  wait_for_capture(s, following);
   const std::string captured = s.fetch("GET", following.path());
   out << captured;
   if (!out.flush()) throw Stop{kRefused, "can't write " + file};
-  if (!s.print_as_data(
-          {{"file", file}, {"octets", captured.size()}, {"warning", following.warning()}})) {
+  std::string warning = following.warning();
+  for (const std::string& lack : lacks_of(s.call("GET", following.path() + "/state"))) {
+    fmt::print(stderr, "upfctl: {}\n", lack);
+    warning += (warning.empty() ? "" : "; ") + lack;
+  }
+  if (!s.print_as_data({{"file", file}, {"octets", captured.size()}, {"warning", warning}})) {
     fmt::print("{}: {}\n", file, octets(captured.size()));
   }
   return 0;

@@ -164,6 +164,12 @@ constexpr Api::Entry Api::kEntries[] = {
     {{"GET", "/v1/captures/{id}", "The capture so far, pcapng", "", "", true, "404",
       "application/x-pcapng"},
      &Api::capture},
+    {{"GET", "/v1/captures/{id}/state",
+      "What the capture has and what it lacks: `left_out` for want of room (once it is `full`, "
+      "user "
+      "packets are neither taken nor counted any more), `lost` in the kernel",
+      "", "CaptureState", true, "404"},
+     &Api::capture_state},
     {{"DELETE", "/v1/captures/{id}", "Stop capturing", "", "Done", true, "404"},
      &Api::stop_following},
 };
@@ -388,9 +394,13 @@ http::Reply Api::start_capture(const http::Call& call, const std::string&) {
   return follow(call, true);
 }
 
-http::Reply Api::trace(const http::Call& call, const std::string& id) {
+const Following* Api::following_of(const std::string& id) const {
   const auto number = number_of(id);
-  const Following* following = number ? follower_.find(static_cast<unsigned>(*number)) : nullptr;
+  return number ? follower_.find(static_cast<unsigned>(*number)) : nullptr;
+}
+
+http::Reply Api::trace(const http::Call& call, const std::string& id) {
+  const Following* following = following_of(id);
   if (following == nullptr) return error(404, "no such trace; it may be over");
   const std::uint64_t after = number_of(call.parameter("after")).value_or(0);
   Json records = Json::array();
@@ -406,10 +416,20 @@ http::Reply Api::trace(const http::Call& call, const std::string& id) {
 }
 
 http::Reply Api::capture(const http::Call&, const std::string& id) {
-  const auto number = number_of(id);
-  const Following* following = number ? follower_.find(static_cast<unsigned>(*number)) : nullptr;
+  const Following* following = following_of(id);
   if (following == nullptr) return error(404, "no such capture; it may be over");
   return {200, "application/x-pcapng", following->capture.octets()};
+}
+
+http::Reply Api::capture_state(const http::Call&, const std::string& id) {
+  const Following* following = following_of(id);
+  if (following == nullptr) return error(404, "no such capture; it may be over");
+  const Pcapng& capture = following->capture;
+  return json({{"octets", capture.octets().size()},
+               {"packets", capture.packets()},
+               {"full", capture.full()},
+               {"left_out", capture.left_out()},
+               {"lost", following->lost}});
 }
 
 http::Reply Api::stop_following(const http::Call&, const std::string& id) {

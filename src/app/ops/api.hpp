@@ -90,7 +90,9 @@ class Api {
   http::Reply follow(const http::Call& call, bool capture);
   http::Reply trace(const http::Call& call, const std::string& id);
   http::Reply capture(const http::Call& call, const std::string& id);
+  http::Reply capture_state(const http::Call& call, const std::string& id);
   http::Reply stop_following(const http::Call& call, const std::string& id);
+  [[nodiscard]] const Following* following_of(const std::string& id) const;
 
   Scene scene_;
   SessionLabels session_labels_{};

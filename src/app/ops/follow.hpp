@@ -46,6 +46,7 @@ struct Following {
   std::deque<TraceRecord> records{};
   std::uint64_t next{1};
   Pcapng capture;
+  std::uint64_t lost{};  ///< packets that the kernel had no room for
   TimePoint until{};
 
   void note(WallTime at, std::string kind, std::string text);

@@ -100,7 +100,11 @@ constexpr const char* kSchemas = R"json({
   "Counter": {"name": "string", "label": "string", "value": "integer"},
   "Counters": {"counters": ["Counter"]},
   "TraceRecord": {"number": "integer", "time": "string", "kind": "string", "text": "string"},
-  "Trace": {"target": "string", "records": ["TraceRecord"]}
+  "Trace": {"target": "string", "records": ["TraceRecord"]},
+  "CaptureState": {
+    "octets": "integer", "packets": "integer", "full": "boolean", "left_out": "integer",
+    "lost": "integer"
+  }
 })json";
 
 Json reference_to(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }

@@ -142,6 +142,7 @@ void Operations::on_packets(unsigned id) {
     taps_.erase(tap);
     return;
   }
+  following->lost += tap->second->tap.lost();
   const WallTime at = runtime::now().wall;
   // So many at a time: N4 has its turn in between.
   for (int i = 0; i < 64; ++i) {

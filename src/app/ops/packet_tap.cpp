@@ -101,4 +101,11 @@ std::optional<PacketTap::Packet> PacketTap::next() {
   return Packet{wire::Bytes{buffer_}.first(std::min(length, buffer_.size())), length};
 }
 
+std::uint64_t PacketTap::lost() {
+  tpacket_stats stats{};  // reading them sets them to zero
+  socklen_t size = sizeof stats;
+  if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) != 0) return 0;
+  return stats.tp_drops;
+}
+
 }  // namespace upf::app::ops

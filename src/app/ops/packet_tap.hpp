@@ -27,6 +27,8 @@ class PacketTap {
   };
   /// None: nothing more for now.
   [[nodiscard]] std::optional<Packet> next();
+  /// How many the kernel had no room for since this was asked last.
+  [[nodiscard]] std::uint64_t lost();
 
  private:
   explicit PacketTap(runtime::UniqueFd fd) : fd_(std::move(fd)), buffer_(65536) {}

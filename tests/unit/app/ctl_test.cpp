@@ -331,11 +331,21 @@ TEST_F(Ctl, ATraceIsForPeopleOrPrograms) {
                            "text: \"+PDR 1\"\n---\nnumber: 4\n"));
 }
 
-TEST_F(Ctl, ACaptureSaysWhatItWrote) {
-  reply = [](const http::Call& call) -> http::Reply {
-    if (call.method == "POST") return {200, "application/json", R"({"id":3,"seconds":0})"};
+/// A capture of so many seconds, in this state.
+std::function<http::Reply(const http::Call&)> a_capture(unsigned seconds, const char* warning,
+                                                        std::string state) {
+  return [=](const http::Call& call) -> http::Reply {
+    if (call.method == "POST") {
+      return {200, "application/json",
+              ctl::Json{{"id", 3}, {"seconds", seconds}, {"warning", warning}}.dump()};
+    }
+    if (call.path.ends_with("/state")) return {200, "application/json", state};
     return {200, "application/x-pcapng", "twelve bytes"};
   };
+}
+
+TEST_F(Ctl, ACaptureSaysWhatItWrote) {
+  reply = a_capture(0, "", R"({"full":false,"left_out":0,"lost":0})");
   const std::string file = path + ".pcapng";
   const auto json = json_of(run({"-o", "json", "capture", "0x1", "-w", file}).out);
   EXPECT_EQ(json, (ctl::Json{{"file", file}, {"octets", 12}, {"warning", ""}}));
@@ -344,6 +354,19 @@ TEST_F(Ctl, ACaptureSaysWhatItWrote) {
   fs::remove(file);
   EXPECT_EQ(run({"capture", "0x1", "-w", "/nowhere/at/all"}).code, 1);
   EXPECT_EQ(calls.back().method, "DELETE");  // it doesn't go on in the daemon
+}
+
+// Of an hour, that is: the test would see it.
+TEST_F(Ctl, ACaptureEndsWhenItIsFullAndSaysWhatItLacks) {
+  reply = a_capture(3600, "N4 messages only", R"({"full":true,"left_out":3,"lost":1})");
+  const std::string file = path + ".pcapng";
+  const Outcome told = run({"-o", "json", "capture", "0x1", "-w", file});
+  EXPECT_EQ(told.code, 0);
+  EXPECT_TRUE(has(told.err, "upfctl: full: at least 3 items left out\n")) << told.err;
+  EXPECT_TRUE(has(told.err, "upfctl: 1 packet lost by the kernel\n")) << told.err;
+  EXPECT_EQ(json_of(told.out)["warning"],
+            "N4 messages only; full: at least 3 items left out; 1 packet lost by the kernel");
+  fs::remove(file);
 }
 
 TEST_F(Ctl, ACheckIsOfTheFileAndOfTheDaemonIfOneAnswers) {

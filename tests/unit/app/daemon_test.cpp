@@ -190,6 +190,7 @@ TEST_F(Daemon, ACaptureWithoutUserPacketsSaysSoAndGoesOn) {
                                 "/v1/captures/" + std::to_string(started["id"].get<unsigned>()));
   EXPECT_EQ(file->status, 200);
   EXPECT_TRUE(file->body.starts_with("\x0a\x0d\x0d\x0a"));
+  EXPECT_EQ(api("/v1/captures/" + started["id"].dump() + "/state")["octets"], file->body.size());
   api("/v1/captures?target=0x99&seconds=60", "POST", 409);  // nobody to capture
   EXPECT_EQ(api("/v1/traces?target=10.60.0.1", "POST")["warning"], "");
   EXPECT_EQ(stop(), 0);
