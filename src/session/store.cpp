@@ -1,6 +1,7 @@
 #include "upf/session/session.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "src/session/packing.hpp"
 #include "upf/base/assert.hpp"
@@ -206,6 +207,34 @@ std::optional<Seid> Store::of_ue(const std::string& network_instance,
                                  const Ipv6Prefix& prefix) const {
   const auto at = by_ue_ipv6_.find({network_instance, prefix});
   return at == by_ue_ipv6_.end() ? std::nullopt : std::optional{at->second};
+}
+
+std::vector<Seid> Store::of_ue(const IpAddress& address) const {
+  std::vector<Seid> seids;
+  if (const auto* v4 = std::get_if<Ipv4>(&address)) {
+    for (const auto& [network, of_network] : by_ue_ipv4_) {
+      if (const Seid* const seid = of_network.find(*v4)) seids.push_back(*seid);
+    }
+    settle(seids);
+    return seids;
+  }
+  const auto& v6 = std::get<Ipv6>(address);
+  const Ipv6Prefix near{v6, 64};  // longer prefixes are in it, a shorter one just before it
+  Ipv6 last = v6;
+  std::ranges::fill(std::span{last.octets}.subspan(8), std::uint8_t{0xff});
+  Ipv6 greatest;
+  greatest.octets.fill(0xff);
+  for (auto network = by_ue_ipv6_.begin(); network != by_ue_ipv6_.end();) {
+    const std::string& name = network->first.first;
+    for (auto at = by_ue_ipv6_.upper_bound({name, {last, 128}}); at != network;) {
+      const auto& [key, seid] = *--at;
+      if (key.second.contains(v6)) seids.push_back(seid);
+      if (!near.contains(key.second.address)) break;
+    }
+    network = by_ue_ipv6_.upper_bound({name, {greatest, 128}});
+  }
+  settle(seids);
+  return seids;
 }
 
 std::vector<Store::Tunnel> Store::of_remote(Teid teid, const IpAddress& peer) const {

@@ -119,6 +119,8 @@ class Store {
   [[nodiscard]] std::optional<Seid> of_ue(const std::string& network_instance, Ipv4 address) const;
   [[nodiscard]] std::optional<Seid> of_ue(const std::string& network_instance,
                                           const Ipv6Prefix& prefix) const;
+  /// The same of all network instances, for people: IPv6 by any address in the prefix.
+  [[nodiscard]] std::vector<Seid> of_ue(const IpAddress& address) const;
   struct Tunnel {
     Seid seid{};
     FarId far{};

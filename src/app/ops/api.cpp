@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPage = 100;
 constexpr std::size_t kLargestPage = 1000;
 /// Sessions looked at in one call: a filter that matches few must not hold up N4.
-constexpr std::size_t kLookedAt = 20'000;
+constexpr std::size_t kLookedAt = 1000;
 
 http::Reply json(const Json& body, int status = 200) {
   return {status, "application/json",
@@ -75,6 +75,15 @@ struct Filter {
   std::optional<Teid> teid{};
   std::optional<Seid> seid{};
 
+  /// Whom to look at: where an index has somebody, nobody else.
+  [[nodiscard]] std::vector<Seid> candidates(const session::Store& store) const {
+    if (seid && store.contains(*seid)) return {*seid};
+    if (ue) {
+      if (auto found = store.of_ue(*ue); !found.empty()) return found;
+    }
+    return store.all();
+  }
+
   [[nodiscard]] bool takes(const session::Session& session) const {
     if (seid && session.seid != *seid && session.cp.seid != *seid) return false;
     if (!peers.empty() && std::ranges::find(peers, owner_text(session.owner)) == peers.end()) {
@@ -102,6 +111,27 @@ struct Filter {
   }
 };
 
+Result<Filter, std::string> filter_of(const http::Call& call, const n4::Associations& all) {
+  Filter filter{.dnn = call.parameter("dnn")};
+  if (const auto text = call.parameter("peer"); !text.empty()) {
+    filter.peers = node_ids_of(text, all);
+  }
+  if (const auto ue = call.parameter("ue"); !ue.empty()) {
+    filter.ue = parse_ip(ue);
+    if (!filter.ue) return failure(std::string{"ue: an IPv4 or IPv6 address"});
+  }
+  if (const auto text = call.parameter("teid"); !text.empty()) {
+    const auto teid = parse_seid(text);
+    if (!teid) return failure(std::string{"teid: a number, 0x… or decimal"});
+    filter.teid = Teid{static_cast<std::uint32_t>(teid->value)};
+  }
+  if (const auto text = call.parameter("seid"); !text.empty()) {
+    filter.seid = parse_seid(text);
+    if (!filter.seid) return failure(std::string{"seid: a number, 0x… or decimal"});
+  }
+  return filter;
+}
+
 }  // namespace
 
 constexpr Api::Entry Api::kEntries[] = {
@@ -121,7 +151,10 @@ constexpr Api::Entry Api::kEntries[] = {
      &Api::drop},
     {{"GET", "/v1/paths", "GTP-U peers, whether they answer and how soon", "", "Paths", false},
      &Api::paths},
-    {{"GET", "/v1/sessions", "Sessions in order of SEID, paged",
+    {{"GET", "/v1/sessions",
+      "Sessions in order of SEID, paged; those of 1000 are looked at in a call, so that also a "
+      "part "
+      "with none may have a `next`",
       "ue, seid, dnn, peer, teid, limit, after", "Sessions", false, "400"},
      &Api::sessions},
     {{"GET", "/v1/sessions/{seid}",
@@ -236,23 +269,8 @@ http::Reply Api::associations(const http::Call&, const std::string&) {
 http::Reply Api::paths(const http::Call&, const std::string&) { return json(paths_view(scene_)); }
 
 http::Reply Api::sessions(const http::Call& call, const std::string&) {
-  Filter filter{.dnn = call.parameter("dnn")};
-  if (const auto text = call.parameter("peer"); !text.empty()) {
-    filter.peers = node_ids_of(text, scene_.control.associations());
-  }
-  if (const auto ue = call.parameter("ue"); !ue.empty()) {
-    filter.ue = parse_ip(ue);
-    if (!filter.ue) return error(400, "ue: an IPv4 or IPv6 address");
-  }
-  if (const auto text = call.parameter("teid"); !text.empty()) {
-    const auto teid = parse_seid(text);
-    if (!teid) return error(400, "teid: a number, 0x… or decimal");
-    filter.teid = Teid{static_cast<std::uint32_t>(teid->value)};
-  }
-  if (const auto text = call.parameter("seid"); !text.empty()) {
-    filter.seid = parse_seid(text);
-    if (!filter.seid) return error(400, "seid: a number, 0x… or decimal");
-  }
+  const auto filter = filter_of(call, scene_.control.associations());
+  if (!filter) return error(400, filter.error());
   std::size_t limit = kPage;
   if (const auto text = call.parameter("limit"); !text.empty()) {
     const auto number = number_of(text);
@@ -266,7 +284,7 @@ http::Reply Api::sessions(const http::Call& call, const std::string&) {
     after = seid->value;
   }
   const session::Store& store = scene_.control.sessions();
-  std::vector<Seid> seids = store.all();
+  std::vector<Seid> seids = filter->candidates(store);
   std::erase_if(seids, [&](Seid seid) { return seid.value <= after; });
   const bool more = seids.size() > kLookedAt;
   if (more) {
@@ -278,7 +296,7 @@ http::Reply Api::sessions(const http::Call& call, const std::string&) {
   Json next = nullptr;
   for (const Seid seid : seids) {
     const session::Session session = *store.find(seid);
-    if (filter.takes(session)) list.push_back(session_row(session));
+    if (filter->takes(session)) list.push_back(session_row(session));
     if (seid == seids.back() ? more : list.size() >= limit) {
       next = seid_text(seid);
       break;

@@ -112,14 +112,11 @@ Result<unsigned, std::string> Follower::start(Target target, std::size_t capture
   }
   auto following = std::make_unique<Following>(std::move(target), capture_limit);
   following->until = until;
-  for (const Seid seid : sessions_.all()) {
-    const auto session = sessions_.find(seid);
-    const Target& whom = following->target;
-    if (whom.seid ? *whom.seid == seid : names(ue_addresses(*session), *whom.ue)) {
-      learn(*following, seid);
-    }
+  const Target& whom = following->target;
+  if (whom.seid) learn(*following, *whom.seid);
+  if (whom.ue) {
+    for (const Seid seid : sessions_.of_ue(*whom.ue)) learn(*following, seid);
   }
-  if (following->target.seid) following->seids.insert(*following->target.seid);
   all_.emplace(next_, std::move(following));
   if (all_.size() == 1 && tell_) tell_(true);
   return next_++;

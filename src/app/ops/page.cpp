@@ -68,12 +68,17 @@ for(let i=0;i<=2;i++){const y=4+(h-8)*i/2;g.beginPath();g.moveTo(0,y);g.lineTo(w
 for(const [k,col,wide] of [[b,"--b",4],[a,"--a",2]]){g.strokeStyle=css(col);g.lineWidth=wide;g.lineJoin="round";g.beginPath();past.forEach((p,i)=>{const x=w-(past.length-1-i)*w/119,y=h-4-(h-8)*p[k]/top;i?g.lineTo(x,y):g.moveTo(x,y)});g.stroke()}}
 function plots(){plot("traffic","up","down",n=>unit(n,"bit/s"));plot("n4","got","sent",n=>n.toFixed(0)+" /s")}
 const get=async p=>{const r=await fetch(p);if(!r.ok&&r.status!==503)throw new Error(r.status);return r.json()};
-async function sessions(){const q=$("search").value.trim();let f="";if(/^0x[0-9a-f]+$/i.test(q))f="&teid="+encodeURIComponent(q);else if(/^[0-9.]+$|:/.test(q))f="&ue="+encodeURIComponent(q);else if(q)f="&dnn="+encodeURIComponent(q);
-let s;try{let a="";do{s=await get("/v1/sessions?limit=20"+f+a);a="&after="+s.next}while(!s.sessions.length&&s.next&&q===$("search").value.trim())}catch(e){s={sessions:[],total:0,next:null}}
-if(q!==$("search").value.trim())return; // an answer to what was typed before may come after the one to what is there
+const typed=()=>$("search").value.trim();
+// One search at a time; what is typed meanwhile ends it and is the next. One that took many calls rests as many ticks.
+let looking=false,rest=0;
+async function sessions(){if(looking)return;looking=true;try{let q;do{q=typed();await look(q)}while(q!==typed())}finally{looking=false}}
+async function look(q){let f="";if(/^0x[0-9a-f]+$/i.test(q))f="&teid="+encodeURIComponent(q);else if(/^[0-9.]+$|:/.test(q))f="&ue="+encodeURIComponent(q);else if(q)f="&dnn="+encodeURIComponent(q);
+let s;rest=-1;try{let a="";do{s=await get("/v1/sessions?limit=20"+f+a);a="&after="+s.next;rest++}while(!s.sessions.length&&s.next&&q===typed())}catch(e){s={sessions:[],total:0,next:null}}
+if(q!==typed())return;
 table("sessions",["UE","DNN","State","SMF","Tunnels","SEID"],s.sessions.map(x=>[x.ue.join(", "),x.dnn,x.state,x.node_id,x.tunnels.join(", "),x.seid]),q?"none matches":"none");
 $("more").textContent=s.next?s.sessions.length+" shown of "+s.total:""}
-async function tick(){try{const s=await get("/v1/status");
+let busy=false;
+async function tick(){if(busy)return;busy=true;try{const s=await get("/v1/status");
 if(before&&s.uptime_seconds>before.uptime_seconds){const t=s.uptime_seconds-before.uptime_seconds,d=(w,k)=>(s[w][k]-before[w][k])/t;
 past.push({up:d("uplink","octets")*8,down:d("downlink","octets")*8,got:d("pfcp","received"),sent:d("pfcp","sent")});if(past.length>120)past.shift();
 const h=past[past.length-1];$("bits-up").textContent=unit(h.up,"bit/s");$("bits-down").textContent=unit(h.down,"bit/s");$("msgs-in").textContent=h.got.toFixed(0)+" /s";$("msgs-out").textContent=h.sent.toFixed(0)+" /s"}
@@ -85,7 +90,7 @@ table("drops",["Reason","Packets"],Object.entries(s.drops_by_reason).sort((a,b)=
 const a=await get("/v1/associations");table("smfs",["Node ID","Address","","For","Last heard"],a.associations.map(x=>[x.node_id,x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},age(x.age_seconds),age(x.last_heard_seconds)+" ago"]),"none associated");
 const g=await get("/v1/paths");table("paths",["Address","","Tunnels","Round trip"],g.paths.sort((a,b)=>a.up-b.up||b.tunnels-a.tunnels).slice(0,8).map(x=>[x.peer,x.up?{text:"up",cls:"good"}:{text:"silent",cls:"bad"},x.tunnels,x.round_trip_ms===null?"":x.round_trip_ms.toFixed(2)+" ms"]),"none");
 const r=await get("/v1/refusals");table("refusals",["Time","Peer","Request","Why"],r.refusals.slice(0,10).map(x=>[x.time.slice(11,19),x.peer,x.request,{text:x.reason+(x.failed_rule&&!x.reason.includes(x.failed_rule)?", "+x.failed_rule:""),cls:"wrap"}]),"none");
-await sessions()}catch(e){$("state").textContent="no answer";$("state").className="bad"}}
+if(rest>0)rest--;else await sessions()}catch(e){$("state").textContent="no answer";$("state").className="bad"}finally{busy=false}}
 $("search").addEventListener("input",sessions);addEventListener("resize",plots);tick();setInterval(tick,1000);
 </script></body></html>
 )html";

@@ -239,6 +239,42 @@ std::vector<Seid> sending_to(const Store& store, Teid teid) {
 }
 
 /// A gNB's TEID is one session's, as a rule; a lab may have all sessions send into one.
+// Whatever network instance it is of, and whatever address the UE has made of its prefix.
+TEST(Store, FindsTheSessionsOfAUesAddress) {
+  Store store;
+  std::uint64_t seid = 0;
+  const auto add = [&](const char* network, rules::UeAddress ue) {
+    Session session{.seid = {++seid}};
+    ue.is_destination = true;
+    session.rules.pdrs = {{.id = {1},
+                           .source_interface = rules::Interface::Core,
+                           .ue_addresses = {ue},
+                           .network_instance = network}};
+    store.put(session);
+  };
+  for (const char* network : {"ims", "internet"}) {
+    add(network, {.ipv4 = Ipv4{{10, 60, 0, 1}}});
+    for (const char* prefix :
+         {"2001:db8:0:100::/56", "2001:db8:0:200::/64", "2001:db8:0:201::1/128"}) {
+      add(network, {.ipv6 = parse_ipv6_prefix(prefix)});
+    }
+  }
+  const auto found = [&](const char* ue) {
+    std::vector<std::uint64_t> seids;
+    for (const Seid one : store.of_ue(*parse_ip(ue))) seids.push_back(one.value);
+    std::ranges::sort(seids);
+    return seids;
+  };
+  using Seids = std::vector<std::uint64_t>;
+  EXPECT_EQ(found("10.60.0.1"), (Seids{1, 5}));
+  EXPECT_EQ(found("10.60.0.2"), Seids{});
+  EXPECT_EQ(found("2001:db8:0:1ff::5"), (Seids{2, 6}));
+  EXPECT_EQ(found("2001:db8:0:200:a:b:c:d"), (Seids{3, 7}));
+  EXPECT_EQ(found("2001:db8:0:201::1"), (Seids{4, 8}));
+  EXPECT_EQ(found("2001:db8:0:201::2"), Seids{});
+  EXPECT_EQ(found("::"), Seids{});
+}
+
 TEST(Store, SessionsMayShareARemoteTunnel) {
   Store store;
   for (const std::uint64_t seid : {1U, 2U, 3U}) store.put(sending_to(seid, {5}));
