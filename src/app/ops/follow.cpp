@@ -101,6 +101,12 @@ std::string summary_of(const dataplane::Change& change) {
 }
 
 void Following::note(WallTime at, std::string kind, std::string text) {
+  if (!keeps_records) return;
+  if (text.size() > kLongestText) {
+    text.resize(kLongestText);
+    text.shrink_to_fit();
+    text += "…";
+  }
   if (records.size() >= kRecords) records.pop_front();
   records.push_back({next++, at, std::move(kind), std::move(text)});
 }

@@ -35,7 +35,8 @@ struct TraceRecord {
 
 /// What happened to one subscriber, for a while: as text, as a capture, or both.
 struct Following {
-  static constexpr std::size_t kRecords = 2000;  ///< older ones go
+  static constexpr std::size_t kRecords = 2000;      ///< older ones go
+  static constexpr std::size_t kLongestText = 8192;  ///< octets of a record's; "…" stands for more
   explicit Following(Target whom, std::size_t capture_limit)
       : target(std::move(whom)), capture(capture_limit) {}
 
@@ -43,6 +44,7 @@ struct Following {
   std::set<Seid> seids{};  ///< its sessions, also those that have ended
   /// CP F-SEIDs of these: SEIDs of two CP functions may be equal.
   std::set<std::pair<IpAddress, Seid>> peer_seids{};
+  bool keeps_records{true};  ///< nobody reads a capture's
   std::deque<TraceRecord> records{};
   std::uint64_t next{1};
   Pcapng capture;

@@ -94,6 +94,7 @@ Result<Actions::Started, std::string> Operations::follow(Target target, bool cap
   if (!id) return failure(id.error());
   Actions::Started started{*id, {}};
   if (!capture) return started;
+  follower_.find(*id)->keeps_records = false;
   const std::vector<IpPrefix> ues = ues_of(*follower_.find(*id));
   if (ues.empty()) {
     follower_.stop(*id);

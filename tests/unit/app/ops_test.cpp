@@ -203,6 +203,19 @@ TEST(Follow, SaysWhenTheFirstBeginsAndTheLastEnds) {
   EXPECT_EQ(told, (std::vector{true, false}));
 }
 
+// A message may have 64 KiB, and its text more.
+TEST(Follow, KeepsSoMuchOfARecordsText) {
+  const session::Store store;
+  Follower follower{store};
+  const auto id = follower.start(*parse_target("5"), 4096, TimePoint{} + 1h);
+  follower.on_deed({Seid{5}, false, std::string(Following::kLongestText, 'a')});
+  follower.on_deed({Seid{5}, false, std::string(100'000, 'a')});
+  follower.end(WallTime{1s}, kUpf, {});
+  const auto& records = follower.find(*id)->records;
+  EXPECT_EQ(records[0].text, std::string(Following::kLongestText, 'a'));
+  EXPECT_EQ(records[1].text, std::string(Following::kLongestText, 'a') + "…");
+}
+
 TEST(Follow, HasALimit) {
   const session::Store store;
   Follower follower{store};
