@@ -128,7 +128,8 @@ class Check {
       add(warnings_, "api.listen",
           fmt::format("{} is open to others: whoever reaches it reads sessions, addresses of UEs "
                       "and this configuration, without password or encryption (actions are for "
-                      "root, over api.socket): give 127.0.0.1, or keep others out by a firewall",
+                      "root and the daemon's own user, over api.socket): give 127.0.0.1, or keep "
+                      "others out by a firewall",
                       to_string(api.listen->ip)));
     }
     if (metrics && !is_loopback(metrics->ip)) {

@@ -170,8 +170,9 @@ constexpr Row kMetrics[] = {
 };
 
 constexpr Row kApi[] = {
-    scalar<&Api::socket, SocketPathKind>(
-        "socket", kOurs, "The UNIX socket for upfctl: root acts, others look. Absent: off."),
+    scalar<&Api::socket, SocketPathKind>("socket", kOurs,
+                                         "The UNIX socket for upfctl: root and the daemon's own "
+                                         "user act, others look. Absent: off."),
     scalar<&Api::listen, ListenKind>(
         "listen", kOurs,
         "A TCP address for the API. Whoever reaches it looks, without password or encryption, and "

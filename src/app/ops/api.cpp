@@ -226,7 +226,7 @@ http::Reply Api::serve(const http::Call& call) {
     known_path = true;
     if (entry.route.method != call.method) continue;
     if (entry.route.acts && !call.privileged) {
-      return error(403, "only root, over the UNIX socket, may do this");
+      return error(403, "only root and the daemon's own user, over the UNIX socket, may do this");
     }
     try {
       return (this->*entry.handler)(call, *id);

@@ -181,7 +181,9 @@ Json operation_of(const Route& route) {
   }
   responses["default"] = answer("No answer now; why", "application/json", "Error");
   return {{"summary", route.summary},
-          {"description", route.acts ? "Privileged: root, over the UNIX socket." : "Anyone."},
+          {"description", route.acts
+                              ? "Privileged: root and the daemon's own user, over the UNIX socket."
+                              : "Anyone."},
           {"parameters", parameters_of(route)},
           {"responses", responses}};
 }
