@@ -96,7 +96,9 @@ def test_every_answer_of_the_document(operated, crowd, smf):
     assert operated.call("GET", "/v1/nothing")[0] == 404
 
     assert len(call("GET", "/v1/sessions", 200, ue=ue, limit=5)["sessions"]) == 1
-    for wrong in ({"limit": 0}, {"ue": "x"}, {"teid": "x"}, {"seid": "x"}, {"after": "x"}):
+    for teid in (0x1000, 0x2000):  # ours and the gNB's
+        assert [row["ue"] for row in call("GET", "/v1/sessions", 200, teid=f"{teid:#x}")["sessions"]] == [[ue]]
+    for wrong in ({"limit": 0}, {"ue": "x"}, {"teid": "x"}, {"teid": "0x100001000"}, {"seid": "x"}, {"after": "x"}):
         call("GET", "/v1/sessions", 400, **wrong)
     call("GET", "/v1/sessions/{seid}", 200, seid=seid)
     call("GET", "/v1/sessions/{seid}", 400, seid="x")

@@ -355,7 +355,8 @@ def test_status_page(tour, page):
     assert net.eventually(lambda: len(found()) == min(SESSIONS, 20))
     number = SESSIONS // 2
     search = lambda: page.ask("(s => { s.focus(); s.select() })(document.getElementById('search'))")
-    for typed in ("10.99.9.9", ue_of(number), f"{tour.sessions[number]['uplink']['teid']:#x}"):
+    for typed in ("10.99.9.9", ue_of(number), f"{tour.sessions[number]['uplink']['teid']:#x}",
+                  f"{tour.sessions[number]['up_seid']:#018x}"):
         search()
         page.type(typed)
         wanted = [] if typed == "10.99.9.9" else [ue_of(number)]

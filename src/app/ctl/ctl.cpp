@@ -65,10 +65,10 @@ struct Option {
 
 constexpr Option kOptions[] = {
     {"ue", "ADDRESS", "sessions: of this UE"},
-    {"seid", "SEID", "sessions: with this SEID, the SMF's or our own"},
+    {"seid", "SEID", "sessions: with this SEID, our own, else the SMF's"},
     {"dnn", "NAME", "sessions: of this data network"},
     {"peer", "NODE", "sessions: of the SMF with this Node ID"},
-    {"teid", "TEID", "sessions: with this TEID of ours"},
+    {"teid", "TEID", "sessions: with this TEID, ours or the gNB's"},
     {"limit", "N", "sessions: so many at once, 1 to 1000 (default: 100)"},
     {"after", "SEID", "sessions: those behind this one, as the last list said"},
     {"count", "N", "watch: end after so many lines"},

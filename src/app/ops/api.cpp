@@ -96,9 +96,15 @@ struct Filter {
 
  private:
   [[nodiscard]] bool has_teid(const session::Session& session) const {
-    return std::ranges::any_of(session.rules.pdrs, [&](const rules::Pdr& pdr) {
+    const auto ours = [&](const rules::Pdr& pdr) {
       return pdr.f_teid && pdr.f_teid->teid == *teid;
-    });
+    };
+    const auto theirs = [&](const rules::Far& far) {
+      return far.forwarding && far.forwarding->outer_header &&
+             far.forwarding->outer_header->teid == *teid;
+    };
+    return std::ranges::any_of(session.rules.pdrs, ours) ||
+           std::ranges::any_of(session.rules.fars, theirs);
   }
   [[nodiscard]] bool has_ue(const session::Session& session) const {
     return std::ranges::any_of(ue_addresses(session), [&](const std::string& text) {
@@ -122,7 +128,9 @@ Result<Filter, std::string> filter_of(const http::Call& call, const n4::Associat
   }
   if (const auto text = call.parameter("teid"); !text.empty()) {
     const auto teid = parse_seid(text);
-    if (!teid) return failure(std::string{"teid: a number, 0x… or decimal"});
+    if (!teid || teid->value > 0xffffffff) {
+      return failure(std::string{"teid: a number of 32 bits, 0x… or decimal"});
+    }
     filter.teid = Teid{static_cast<std::uint32_t>(teid->value)};
   }
   if (const auto text = call.parameter("seid"); !text.empty()) {
@@ -154,7 +162,7 @@ constexpr Api::Entry Api::kEntries[] = {
     {{"GET", "/v1/sessions",
       "Sessions in order of SEID, paged; those of 1000 are looked at in a call, so that also a "
       "part "
-      "with none may have a `next`",
+      "with none may have a `next`. `teid`: ours or the gNB's; `seid`: ours, else the SMF's",
       "ue, seid, dnn, peer, teid, limit, after", "Sessions", false, "400"},
      &Api::sessions},
     {{"GET", "/v1/sessions/{seid}",

@@ -48,7 +48,7 @@ td{display:inline-block;white-space:normal;overflow-wrap:anywhere;border:0;paddi
 <section class="card"><h2>GTP-U peers</h2><div class="scroll"><table id="paths"></table></div></section>
 </div>
 <section class="card"><h2>Sessions</h2>
-<input id="search" placeholder="UE address, TEID (0x…) or DNN" aria-label="Search sessions">
+<input id="search" placeholder="UE address, TEID or SEID (0x…), or DNN" aria-label="Search sessions">
 <div class="scroll"><table id="sessions"></table></div><div class="dim" id="more"></div></section>
 <section class="card"><h2>Last refusals</h2><div class="scroll"><table id="refusals"></table></div></section>
 <section class="card"><h2>Dropped packets by reason</h2><div class="scroll"><table id="drops"></table></div></section>
@@ -72,7 +72,7 @@ const typed=()=>$("search").value.trim();
 // One search at a time; what is typed meanwhile ends it and is the next. One that took many calls rests as many ticks.
 let looking=false,rest=0;
 async function sessions(){if(looking)return;looking=true;try{let q;do{q=typed();await look(q)}while(q!==typed())}finally{looking=false}}
-async function look(q){let f="";if(/^0x[0-9a-f]+$/i.test(q))f="&teid="+encodeURIComponent(q);else if(/^[0-9.]+$|:/.test(q))f="&ue="+encodeURIComponent(q);else if(q)f="&dnn="+encodeURIComponent(q);
+async function look(q){let f="";if(/^0x[0-9a-f]{9,}$/i.test(q))f="&seid="+encodeURIComponent(q);else if(/^0x[0-9a-f]+$/i.test(q))f="&teid="+encodeURIComponent(q);else if(/^[0-9.]+$|:/.test(q))f="&ue="+encodeURIComponent(q);else if(q)f="&dnn="+encodeURIComponent(q);
 let s;rest=-1;try{let a="";do{s=await get("/v1/sessions?limit=20"+f+a);a="&after="+s.next;rest++}while(!s.sessions.length&&s.next&&q===typed())}catch(e){s={sessions:[],total:0,next:null}}
 if(q!==typed())return;
 table("sessions",["UE","DNN","State","SMF","Tunnels","SEID"],s.sessions.map(x=>[x.ue.join(", "),x.dnn,x.state,x.node_id,x.tunnels.join(", "),x.seid]),q?"none matches":"none");
