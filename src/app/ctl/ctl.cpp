@@ -290,6 +290,10 @@ int run_ctl(int argc, char** argv) {
     fmt::print(stderr, "upfctl: the answer lacks something: {}; is upf of another version?\n",
                error.what());
     return ctl::kRefused;
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::broken_pipe) return 0;  // the reader of a pipe has enough
+    fmt::print(stderr, "upfctl: {}\n", error.what());
+    return ctl::kRefused;
   } catch (const std::exception& error) {
     fmt::print(stderr, "upfctl: {}\n", error.what());
     return ctl::kRefused;

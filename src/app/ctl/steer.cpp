@@ -136,13 +136,15 @@ int capture(const Session& s) {
     query += "&octets=" + http::escaped(most);
   }
   const Following following{s, "captures", query};
-  // Before the time is spent on it.
-  std::ofstream out{file, std::ios::binary};
-  if (!out) throw Stop{kRefused, "can't write " + file};
+  // Before the time is spent on it; an older one stays until there is something in its place.
+  if (!std::ofstream{file, std::ios::binary | std::ios::app}) {
+    throw Stop{kRefused, "can't write " + file};
+  }
   fmt::print(stderr, "capturing {} into {}; end with Ctrl-C\n", whom, file);
   if (!following.warning().empty()) fmt::print(stderr, "upfctl: {}\n", following.warning());
   wait_for_capture(s, following);
   const std::string captured = s.fetch("GET", following.path());
+  std::ofstream out{file, std::ios::binary};
   out << captured;
   if (!out.flush()) throw Stop{kRefused, "can't write " + file};
   std::string warning = following.warning();

@@ -198,7 +198,13 @@ void Follower::on_event(const dataplane::Event& event) {
 }
 
 void Follower::on_deed(const dataplane::Deed& deed) {
-  if (active()) note(deed.kernel ? "kernel" : "plane", deed.text, deed.seid);
+  if (!active()) return;
+  // Whose session begins is known at the exchange's end; whose sessions end with an association,
+  // perhaps very many, is known.
+  const auto follows = [&](const auto& entry) { return entry.second->seids.contains(deed.seid); };
+  if (exchange_.notes.size() < Following::kRecords || std::ranges::any_of(all_, follows)) {
+    note(deed.kernel ? "kernel" : "plane", deed.text, deed.seid);
+  }
 }
 
 void Follower::note(const char* kind, std::string text, Seid seid) {
