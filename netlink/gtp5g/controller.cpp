@@ -122,6 +122,8 @@ std::vector<dataplane::Counter> Controller::counters() const {
       {"dropped_packets", "not_sent", counts_.not_sent},
       {"end_markers_sent", {}, counts_.end_markers},
       {"error_indications_received", {}, counts_.error_indications},
+      {"echo_requests_received", {}, counts_.echo_requests},
+      {"echo_responses_received", {}, counts_.echo_responses},
       {"gtpu_messages_ignored", {}, counts_.gtpu_ignored},
   };
 }

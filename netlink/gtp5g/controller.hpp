@@ -125,6 +125,8 @@ class Controller {
     std::uint64_t end_markers{};
     std::uint64_t strange_events{};
     std::uint64_t error_indications{};
+    std::uint64_t echo_requests{};
+    std::uint64_t echo_responses{};
     std::uint64_t gtpu_ignored{};
   };
 

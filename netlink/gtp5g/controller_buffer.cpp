@@ -295,6 +295,7 @@ void Controller::on_signalling(const SocketAddress& from, wire::Bytes datagram) 
   }
   if (message && message->type == gtpu::kEchoRequest) {
     // The module answers these, but not those that came before the socket was its own.
+    ++counts_.echo_requests;
     const bool sent = parts_.gtpu->send(settings_.addresses.front(), from, 0,
                                         encode_echo_response(message->sequence));
     if (!sent) ++counts_.not_sent;
@@ -302,6 +303,7 @@ void Controller::on_signalling(const SocketAddress& from, wire::Bytes datagram) 
   }
   const auto* peer = std::get_if<Ipv4>(&from.ip);
   if (message && message->type == gtpu::kEchoResponse && peer != nullptr) {
+    ++counts_.echo_responses;
     if (const auto state = paths_.answered(Clock::now(), *peer)) pending_.emplace_back(*state);
     return;
   }

@@ -81,6 +81,12 @@ def test_scrape_and_query(operated, crowd, smf, gnb, host, plane):
         assert session[kind] and all(rule["installed"] for rule in session[kind]), session
 
 
+def test_echo_responses_are_counted(operated, gnb):
+    """On every plane. Of requests the kernel module answers nearly all by itself."""
+    gnb.send(bytes.fromhex("3202000600000000000700000e00"))
+    assert net.eventually(lambda: value(operated.get(f"{METRICS}/metrics"), 'kupf_echo_messages_total{type="response"}') == 1)
+
+
 def test_every_answer_of_the_document(operated, crowd, smf):
     """Each operation with each status that the document names for it, right and wrong calls alike."""
     call = Documented(operated)

@@ -96,7 +96,8 @@ constexpr Family kCatalog[] = {
     {"kupf_error_indications_total", Kind::Counter, "messages", "direction",
      "GTP-U Error Indications received and sent (TS 29.281 7.3.1)."},
     {"kupf_echo_messages_total", Kind::Counter, "messages", "type",
-     "GTP-U Echo Requests and Responses received."},
+     "GTP-U Echo Requests and Responses received; on gtp5g without the requests that the module "
+     "answers."},
     {"kupf_gtpu_paths", Kind::Gauge, "peers", "state",
      "GTP-U peers in use, by whether they answer."},
     {"kupf_gtpu_path_up", Kind::Gauge, "0 or 1", "peer",
