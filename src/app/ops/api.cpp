@@ -117,7 +117,8 @@ struct Filter {
   }
 };
 
-Result<Filter, std::string> filter_of(const http::Call& call, const n4::Associations& all) {
+[[nodiscard]] Result<Filter, std::string> filter_of(const http::Call& call,
+                                                    const n4::Associations& all) {
   Filter filter{.dnn = call.parameter("dnn")};
   if (const auto text = call.parameter("peer"); !text.empty()) {
     filter.peers = node_ids_of(text, all);
