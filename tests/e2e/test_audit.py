@@ -19,7 +19,9 @@ def establish(smf, number):
 
 
 def audit(operated, *words, code=0):
-    return json.loads(operated.ctl("-o", "json", "audit", *words, code=code))
+    found = json.loads(operated.ctl("-o", "json", "audit", *words, code=code))
+    assert found["repair"] == ("--repair" in words), found
+    return found
 
 
 def test_an_audit_of_what_is_right_finds_nothing(operated, smf, gnb, host):  # noqa: F811
@@ -29,6 +31,7 @@ def test_an_audit_of_what_is_right_finds_nothing(operated, smf, gnb, host):  # n
     found = audit(operated)
     assert found["sessions"] == 3 and found["rules"] > 0 and found["drifts"] == []
     assert "0 wrong, 0 repaired" in operated.ctl("audit", "--repair")
+    assert audit(operated, "--repair")["drifts"] == []
     metrics = operated.get(METRICS + "/metrics")
     assert value(metrics, 'kupf_audit_passes_total{outcome="done"}') >= 2
     assert value(metrics, "kupf_audit_rules_total") >= 2 * found["rules"]

@@ -238,8 +238,7 @@ void take_arguments(const po::variables_map& values, const Command& command, Ses
     if (key != "server" && key != "output" && !takes_option(command, key)) {
       throw Stop{kUsage, fmt::format("{} takes no --{}; see upfctl --help", command.name, key)};
     }
-    const auto* text = boost::any_cast<std::string>(&value.value());
-    session.options[key] = text != nullptr ? *text : "yes";
+    session.options[key] = value.as<std::string>();  // of one without a value: empty
   }
   if (session.words.size() > (takes_word(command) ? 1U : 0U)) {
     throw Stop{kUsage, fmt::format("{}: {} is too much; see upfctl --help", command.name,

@@ -169,7 +169,7 @@ int reload(const Session& s) { return act(s, "POST", "/v1/reload"); }
 
 /// Begins an audit and waits for its end. What is left wrong makes the exit code 1.
 int audit(const Session& s) {
-  const bool repair = !s.option("repair").empty();
+  const bool repair = s.options.contains("repair");
   (void)s.call("POST", std::string{"/v1/audit?repair="} + (repair ? "true" : "false"));
   Json json = s.call("GET", "/v1/audit");
   while (json["running"].get<bool>()) {

@@ -187,6 +187,16 @@ TEST_F(Ctl, ReadyIsForProbes) {
   EXPECT_TRUE(has(draining.err, "draining")) << draining.err;
 }
 
+TEST_F(Ctl, AnAuditMendsOnlyIfAsked) {
+  answer(R"({"running":false,"error":"","sessions":1,"rules":1,"repaired":0,"drifts":[],)"
+         R"("drift":{"missing":0,"different":0,"foreign":0}})");
+  EXPECT_EQ(run({"audit"}).code, 0);
+  EXPECT_EQ(calls.at(0).parameter("repair"), "false");
+  calls.clear();
+  EXPECT_EQ(run({"audit", "--repair"}).code, 0);
+  EXPECT_EQ(calls.at(0).parameter("repair"), "true");
+}
+
 TEST_F(Ctl, WhatACommandDoesNotTakeIsRefused) {
   answer(R"({"done":"so be it"})");
   for (const std::vector<std::string>& words :
