@@ -9,6 +9,8 @@ import select
 import subprocess
 import time
 
+import net
+
 
 class Browser:
     """One page, in a namespace. `profile`: a folder of its own."""
@@ -59,6 +61,7 @@ class Browser:
 
     def open(self, url):
         self.call("Page.navigate", url=url)
+        assert net.eventually(lambda: self.ask("location.href + ' ' + document.readyState") == url + " complete", 60)
 
     def ask(self, expression):
         """The value of a JavaScript expression."""

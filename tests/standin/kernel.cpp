@@ -365,7 +365,7 @@ int Kernel::remove_pdr(const Request& request) {
   if (at == pdrs_.end()) return ENOENT;
   for (const std::uint32_t number : at->second.urrs) {
     if (const auto urr = urrs_.find({id.first, number}); urr != urrs_.end()) {
-      urr->second.lost_pdr = true;
+      urr->second.lost_pdr_in = calls_;
     }
   }
   erase_pdr(id);
@@ -547,7 +547,7 @@ int Kernel::remove_urr(const Request& request, std::vector<wire::Octets>& data) 
   if (is_used && !is_quota) {
     trap("a URR was deleted before the PDRs that use it: what they count is lost");
   }
-  if (!is_used && is_quota && urr.lost_pdr) {
+  if (!is_used && is_quota && urr.lost_pdr_in == calls_) {
     trap("a quota went after its PDRs: the packet that uses it up may be at their entries");
   }
   Message message{data.emplace_back(), kFamily, 0, sequence_of(request.raw)};

@@ -139,7 +139,7 @@ class Kernel {
     int active{};
     Volumes threshold_count{}, quota_count{};
     bool exhausted{};
-    bool lost_pdr{};                                     ///< a PDR that lists it was deleted
+    std::uint64_t lost_pdr_in{};  ///< the call in which a PDR that lists it was deleted
     std::vector<std::pair<Id, std::uint16_t>> closed{};  ///< FARs and their actions before
     std::uint64_t start{};
   };
