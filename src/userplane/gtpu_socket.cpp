@@ -156,18 +156,21 @@ void GtpuReceiver::prepare(std::size_t count) {
   }
 }
 
-void GtpuReceiver::deliver(std::size_t index, std::uint16_t socket_index, Forwarder& forwarder) {
+GtpuReceiver::Datagrams GtpuReceiver::datagrams(std::size_t index) {
   const std::size_t size = messages_[index].msg_len;
+  const std::size_t each = gro_size(messages_[index].msg_hdr);
+  return {{buffers_.get() + index * kBuffer, size}, each == 0 ? size : each};
+}
+
+void GtpuReceiver::deliver(std::size_t index, std::uint16_t socket_index, Forwarder& forwarder) {
+  const auto [octets, each] = datagrams(index);
   const DatagramSource source = source_of(names_[index], socket_index);
-  std::uint8_t* data = buffers_.get() + index * kBuffer;
-  std::size_t each = gro_size(messages_[index].msg_hdr);
-  if (each == 0) each = size;
   std::size_t at = 0;
   do {
-    const std::size_t length = std::min(each, size - at);
-    forwarder.from_tunnel({data + at, length}, source);
+    const std::size_t length = std::min(each, octets.size() - at);
+    forwarder.from_tunnel(octets.subspan(at, length), source);
     at += length;
-  } while (at < size);
+  } while (at < octets.size());
 }
 
 std::size_t GtpuReceiver::receive(int fd, std::uint16_t socket_index, Forwarder& forwarder,
@@ -182,9 +185,8 @@ std::size_t GtpuReceiver::receive(int fd, std::uint16_t socket_index, Forwarder&
   const auto count = static_cast<std::size_t>(got);
   forwarder.counters().add(Tally::ReceiveMessages, count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t size = messages_[i].msg_len;
-    const std::size_t train = gro_size(messages_[i].msg_hdr);
-    forwarder.expect({buffers_.get() + i * kBuffer, size}, train == 0 ? size : train);
+    const auto [received, each] = datagrams(i);
+    forwarder.expect(received, each);
   }
   forwarder.fetch_expected();
   std::size_t octets = 0;

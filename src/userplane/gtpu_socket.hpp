@@ -69,7 +69,13 @@ class GtpuReceiver {
   struct Control {
     alignas(cmsghdr) std::array<std::uint8_t, 64> octets{};
   };
+  /// What a message holds: datagrams of `each` octets, the last may be shorter.
+  struct Datagrams {
+    std::span<std::uint8_t> octets{};
+    std::size_t each{};
+  };
   void prepare(std::size_t count);
+  [[nodiscard]] Datagrams datagrams(std::size_t index);
   void deliver(std::size_t index, std::uint16_t socket_index, Forwarder& forwarder);
 
   std::size_t ask_{kMost};

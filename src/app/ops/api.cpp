@@ -31,8 +31,8 @@ http::Reply condition(const std::string& wrong) {
   return json({{"ok", wrong.empty()}, {"reason", wrong}}, wrong.empty() ? 200 : 503);
 }
 
-http::Reply outcome(const Actions::Outcome& outcome) {
-  return outcome ? json(Json{{"done", *outcome}}) : error(409, outcome.error());
+http::Reply outcome(const Actions::Outcome& outcome, int refused = 409) {
+  return outcome ? json(Json{{"done", *outcome}}) : error(refused, outcome.error());
 }
 
 std::optional<std::uint64_t> number_of(const std::string& text) {
@@ -366,14 +366,7 @@ http::Reply Api::release(const http::Call&, const std::string& id) {
 }
 
 http::Reply Api::drop(const http::Call&, const std::string& id) {
-  const auto ip = parse_ip(id);
-  const std::string node = ip ? to_string(*ip) : id;
-  const auto& all = scene_.control.associations().all();
-  if (std::ranges::none_of(all,
-                           [&](const auto& one) { return pfcp::to_text(one.first) == node; })) {
-    return error(404, "no association with " + node);
-  }
-  return outcome(actions_.drop_association(id));
+  return outcome(actions_.drop_association(id), 404);
 }
 
 http::Reply Api::audit(const http::Call& call, const std::string&) {

@@ -19,6 +19,7 @@ struct Actions {
   /// `end`: the daemon stops once its last session is gone.
   std::function<Outcome(bool on, bool end)> set_draining{};
   std::function<Outcome(Seid)> release_session{};
+  /// The error: there is none.
   std::function<Outcome(const std::string& node_id)> drop_association{};
   std::function<Outcome(bool repair)> audit{};
   struct Started {
